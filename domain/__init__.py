@@ -1,0 +1,1 @@
+"""The heart: values, policy, the turn machine and the built-in tools."""

@@ -1,0 +1,1 @@
+"""What the domain needs from the world, and what each adapter promises."""

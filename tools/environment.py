@@ -1,0 +1,129 @@
+"""
+Create a virtual environment with what a lock file lists and this project, or leave it alone.
+
+Needs nothing but the standard library, so that any Python can run it. What was installed is noted in the environment
+as digests; while they hold, a run ends in a moment, and when they change only the part that changed is done again.
+"""
+
+import argparse
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = ROOT / ".cache"
+OLDEST = (3, 11)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("environment", type=Path, help="folder of the environment")
+    parser.add_argument("lock", type=Path, help="requirements file with exact versions")
+    parser.add_argument("--link", type=Path, help="symbolic link to keep pointing at the environment")
+    arguments = parser.parse_args()
+    environment = ROOT / arguments.environment
+    with one_at_a_time(environment.name):
+        ensure(environment, ROOT / arguments.lock)
+        if arguments.link is not None:
+            link(ROOT / arguments.link, environment)
+    return 0
+
+
+def ensure(environment: Path, lock: Path) -> None:
+    """Bring the environment to the state that *lock* and pyproject.toml ask for."""
+    python = environment / "bin" / "python"
+    if not works(python):
+        say(f"creating {environment.name} with Python {sys.version.split()[0]}")
+        create(environment)
+    packages = Note(environment, "packages", lock)
+    if not packages.holds():
+        say(f"installing what {lock.relative_to(ROOT)} lists into {environment.name} (a minute or two)")
+        pip(python, "--no-deps", "--requirement", str(lock))
+        packages.write()
+    project = Note(environment, "project", ROOT / "pyproject.toml", lock)
+    if not project.holds():
+        say(f"installing this project into {environment.name}")
+        pip(python, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+        project.write()
+
+
+class Note:
+    """A file in the environment that says from which inputs something was installed."""
+
+    def __init__(self, environment: Path, name: str, *inputs: Path) -> None:
+        self._path = environment / f"norma-{name}.sha256"
+        self._digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in inputs)).hexdigest()
+
+    def holds(self) -> bool:
+        return self._path.exists() and self._path.read_text() == self._digest
+
+    def write(self) -> None:
+        self._path.write_text(self._digest)
+
+
+def create(environment: Path) -> None:
+    """Make an empty environment that has pip, with whatever this Python offers for that."""
+    shutil.rmtree(environment, ignore_errors=True)
+    if subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True).returncode == 0:
+        return
+    # Some distributions split venv off from Python. A private virtualenv does the same and needs pip alone; with
+    # --target it also goes past the mark that forbids pip to change the system's own packages.
+    say("this Python has no working venv; using virtualenv instead")
+    shutil.rmtree(environment, ignore_errors=True)
+    private = CACHE / f"virtualenv-{sys.version_info[0]}.{sys.version_info[1]}"
+    if not (private / "virtualenv").is_dir():
+        pip(Path(sys.executable), "--target", str(private), "virtualenv")
+    subprocess.run(
+        [sys.executable, "-m", "virtualenv", "--quiet", "--no-periodic-update", str(environment)],
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(private)},
+    )
+
+
+def pip(python: Path, *arguments: str) -> None:
+    command = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    subprocess.run([*command, *arguments], check=True, stdin=subprocess.DEVNULL)
+
+
+def works(python: Path) -> bool:
+    """Say whether *python* starts; it does not once the Python it was made from has gone."""
+    try:
+        return subprocess.run([str(python), "-c", "import pip"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def link(place: Path, environment: Path) -> None:
+    if place.is_symlink() and place.readlink() == Path(environment.name):
+        return
+    if place.is_symlink() or not place.exists():
+        place.unlink(missing_ok=True)
+        place.symlink_to(environment.name)
+
+
+@contextmanager
+def one_at_a_time(name: str) -> Iterator[None]:
+    """Let a second run wait for the first, so that two never install into one environment."""
+    CACHE.mkdir(exist_ok=True)
+    with open(CACHE / f"{name}.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def say(line: str) -> None:
+    print(f"== {line}", flush=True)
+
+
+if __name__ == "__main__":
+    if sys.version_info < OLDEST:
+        sys.exit("Norma needs Python 3.11 or newer; name one, as in: make test PYTHON=python3.12")
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as failure:
+        sys.exit(f"failed ({failure.returncode}): {' '.join(map(str, failure.cmd))}")
