@@ -10,3 +10,19 @@ RUN := .venv-run-$(VERSION)
 
 env:
 	@$(PYTHON) tools/environment.py $(DEV) requirements/dev.txt --link .venv
+
+check: env
+	@$(DEV)/bin/python tools/check.py
+
+# pytest's closing line comes last.
+test: check
+	@echo "== pytest"
+	@$(DEV)/bin/python -m pytest -q
+
+run:
+	@$(PYTHON) tools/environment.py $(RUN) requirements/run.txt
+	$(RUN)/bin/norma ask "Where is the turn machine defined and what does it do?"
+	$(RUN)/bin/norma sessions
+
+lock: env
+	@$(DEV)/bin/python tools/lock.py

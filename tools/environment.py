@@ -1,8 +1,8 @@
 """
 Create a virtual environment with what a lock file lists and this project, or leave it alone.
 
-Needs nothing but the standard library, so that any Python can run it. What was installed is noted in the environment
-as digests; while they hold, a run ends in a moment, and when they change only the part that changed is done again.
+Needs nothing but the standard library, so that any Python can run it. What was installed is noted in the
+environment as digests: while they hold, a run ends in a moment; when one changes, only that part is done again.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,27 +39,35 @@ def main() -> int:
 def ensure(environment: Path, lock: Path) -> None:
     """Bring the environment to the state that *lock* and pyproject.toml ask for."""
     python = environment / "bin" / "python"
-    if not works(python):
+    if not succeeds(str(python), "-m", "pip", "--version"):
         say(f"creating {environment.name} with Python {sys.version.split()[0]}")
         create(environment)
-    packages = Note(environment, "packages", lock)
+    packages = Note(environment, "packages", lock.read_bytes())
     if not packages.holds():
         say(f"installing what {lock.relative_to(ROOT)} lists into {environment.name} (a minute or two)")
         pip(python, "--no-deps", "--requirement", str(lock))
         packages.write()
-    project = Note(environment, "project", ROOT / "pyproject.toml", lock)
+    project = Note(environment, "project", installed_part())
     if not project.holds():
         say(f"installing this project into {environment.name}")
         pip(python, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
         project.write()
 
 
-class Note:
-    """A file in the environment that says from which inputs something was installed."""
+def installed_part() -> bytes:
+    """Give what an installation takes from pyproject.toml; the rest of it may change without a new one."""
+    tables = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return repr(
+        (tables["build-system"], tables["project"], tables["tool"]["setuptools"]["package-dir"])
+    ).encode()
 
-    def __init__(self, environment: Path, name: str, *inputs: Path) -> None:
+
+class Note:
+    """A file in the environment that says from what something was installed."""
+
+    def __init__(self, environment: Path, name: str, origin: bytes) -> None:
         self._path = environment / f"norma-{name}.sha256"
-        self._digest = hashlib.sha256(b"\0".join(path.read_bytes() for path in inputs)).hexdigest()
+        self._digest = hashlib.sha256(origin).hexdigest()
 
     def holds(self) -> bool:
         return self._path.exists() and self._path.read_text() == self._digest
@@ -70,10 +79,10 @@ class Note:
 def create(environment: Path) -> None:
     """Make an empty environment that has pip, with whatever this Python offers for that."""
     shutil.rmtree(environment, ignore_errors=True)
-    if subprocess.run([sys.executable, "-m", "venv", str(environment)], capture_output=True).returncode == 0:
+    if succeeds(sys.executable, "-m", "venv", str(environment)):
         return
-    # Some distributions split venv off from Python. A private virtualenv does the same and needs pip alone; with
-    # --target it also goes past the mark that forbids pip to change the system's own packages.
+    # Some distributions split venv off from Python. A private virtualenv does the same and needs pip alone;
+    # with --target it also goes past the mark that forbids pip to change the system's own packages.
     say("this Python has no working venv; using virtualenv instead")
     shutil.rmtree(environment, ignore_errors=True)
     private = CACHE / f"virtualenv-{sys.version_info[0]}.{sys.version_info[1]}"
@@ -91,10 +100,10 @@ def pip(python: Path, *arguments: str) -> None:
     subprocess.run([*command, *arguments], check=True, stdin=subprocess.DEVNULL)
 
 
-def works(python: Path) -> bool:
-    """Say whether *python* starts; it does not once the Python it was made from has gone."""
+def succeeds(*command: str) -> bool:
+    """Say whether a command can be started and ends well; a link to a Python that has gone can't."""
     try:
-        return subprocess.run([str(python), "-c", "import pip"], capture_output=True).returncode == 0
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True).returncode == 0
     except OSError:
         return False
 
