@@ -1,0 +1,1 @@
+"""The turn machine, its driver and sessions."""

@@ -1,0 +1,1 @@
+"""Permission rules, modes and verdicts: pure functions over parsed values."""

@@ -1,0 +1,1 @@
+"""Built-in tools, each written against ports only."""

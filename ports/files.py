@@ -1,0 +1,86 @@
+"""
+The workspace port: the files that tools read and write.
+
+Paths are absolute and resolved (`resolve` makes them so). An implementation opens exactly the
+path it is given: if a part of it has become a symlink since, that is an error, not another file.
+"""
+
+from abc import abstractmethod
+from typing import Literal, Protocol
+
+from attrs import frozen
+
+
+@frozen
+class Resolved:
+    """
+    Where a path leads: *path* is absolute with every symlink followed (a missing tail is kept as it
+    is written), *root* is the workspace root that holds it or None.
+    """
+
+    path: str
+    root: str | None
+    exists: bool
+
+
+@frozen
+class Entry:
+    """One entry of a folder. *size* is in bytes; of a link, its own."""
+
+    name: str
+    kind: Literal["file", "folder", "link", "other"]
+    size: int
+
+
+@frozen
+class FileContent:
+    """
+    What was read. *whole_size* is the file's size in bytes; *stamp* changes whenever the file does
+    (to refuse a write over a change that was never read).
+    """
+
+    data: bytes
+    whole_size: int
+    stamp: str
+
+
+class Workspace(Protocol):
+    """
+    Files under one or more workspace roots, and, by absolute path, outside them.
+
+    Errors are OSError's own subclasses (FileNotFoundError, IsADirectoryError, PermissionError, …)
+    whose message is fit for a model. File names that are not UTF-8 arrive with surrogate escapes.
+    """
+
+    @property
+    @abstractmethod
+    def roots(self) -> tuple[str, ...]:
+        """The workspace roots, resolved; the first one is where relative paths start."""
+
+    @abstractmethod
+    def resolve(self, path: str) -> Resolved:
+        """
+        Follow *path* to its end, relative to the first root. `~` is a literal name.
+
+        A few system calls, no waiting. Raises ValueError for what can be no path (a NUL inside),
+        OSError for a loop of links.
+        """
+
+    @abstractmethod
+    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+        """The bytes of a regular file, *limit* at most. A device, FIFO or socket is an OSError, never opened."""
+
+    @abstractmethod
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
+        """
+        Put *data* in place of the file, whole or not at all; missing parent folders are made.
+
+        The file keeps its mode. With *stamp* the write is refused (FileExistsError) unless the
+        file is still as it was read; `stamp=""` means that it must not exist yet. When this
+        returns, the bytes would survive a power cut; when it raises or is cancelled, the old file
+        is as it was and nothing is left behind.
+        """
+
+    @abstractmethod
+    async def list(self, path: str) -> tuple[Entry, ...]:
+        """The entries of a folder, sorted by name; links are not followed."""

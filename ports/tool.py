@@ -1,0 +1,83 @@
+"""
+The tool port.
+
+Above: the engine, which judges a call before it runs and gives every call one result. Below: a
+built-in tool written against other ports, a remote one, or a host's own.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from attrs import frozen
+
+from norma.domain.model.actions import Action, Traits
+from norma.domain.model.blocks import ResultBlock, Text
+from norma.domain.model.requests import ToolSpec
+
+
+@frozen
+class ToolOutput:
+    """What a tool gives back; *is_error* marks a failure that the model should know of."""
+
+    blocks: tuple[ResultBlock, ...]
+    is_error: bool = False
+
+    @classmethod
+    def of(cls, text: str, *, is_error: bool = False) -> "ToolOutput":
+        """Output of one text."""
+        return cls((Text(text),), is_error)
+
+
+@frozen
+class ToolRun:
+    """
+    One run of a tool.
+
+    *arguments* fit the tool's schema and are the tool's own copy. *action* is what was judged
+    and allowed: the tool does that and nothing more. *progress* shows the host a line meanwhile;
+    it does nothing once the run is over.
+    """
+
+    arguments: Mapping[str, Any]
+    action: Action
+    progress: Callable[[str], None]
+
+
+class Tool(Protocol):
+    """
+    Something a model may ask for.
+
+    `examine` and `run` may be called many times at once, for different calls.
+    """
+
+    @property
+    @abstractmethod
+    def spec(self) -> ToolSpec:
+        """Name, description and schema; the same for the tool's life."""
+
+    @property
+    @abstractmethod
+    def traits(self) -> Traits:
+        """Whether runs may overlap with other calls, and be repeated after a crash; the same for the tool's life."""
+
+    @abstractmethod
+    def examine(self, arguments: Mapping[str, Any]) -> Action:
+        """
+        Say exactly what a run with *arguments* (they fit the schema) would do. Changes nothing.
+
+        It is answered within the step that judges the call, so it may look at a few directory
+        entries (to resolve a path) and must not wait for anything.
+
+        Raises:
+            Refused: the call is against a rule that no permission opens. It gets an error result.
+        """
+
+    @abstractmethod
+    async def run(self, run: ToolRun) -> ToolOutput:
+        """
+        Do `run.action`.
+
+        Cancellation passes through at once, and what the run started (children, temporary files)
+        is gone when it has passed. Any exception becomes an error result with its message.
+        """
