@@ -2,7 +2,7 @@
 Create a virtual environment with what a lock file lists and this project, or leave it alone.
 
 Needs nothing but the standard library, so that any Python can run it. What was installed is noted in the
-environment as digests: while they hold, a run ends in a moment; when one changes, only that part is done again.
+environment as digests. While they hold, a run ends in a moment; when one changes, only that part is redone.
 """
 
 import argparse
