@@ -1,28 +1,43 @@
-# make run, make test and make check need Python 3.11 or newer, make and pip; each does its own set-up, once.
-# Another Python: make test PYTHON=python3.12
+# Each command does its own set-up, once; all that must be there is make, and Python 3.11 or newer with pip.
+# Another Python has environments of its own: make test PYTHON=python3.12
 
 PYTHON ?= python3
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 DEV := .venv-$(VERSION)
 RUN := .venv-run-$(VERSION)
 
-.PHONY: run test check env lock clean
+.PHONY: help run test check fix env lock clean
 
-env:
-	@$(PYTHON) tools/environment.py $(DEV) requirements/dev.txt --link .venv
-
-check: env
-	@$(DEV)/bin/python tools/check.py
-
-# pytest's closing line comes last.
-test: check
-	@echo "== pytest"
-	@$(DEV)/bin/python -m pytest -q
+help:
+	@echo "make run    ask the local model about this repository"
+	@echo "make test   all checks, then all tests"
+	@echo "make check  style, types and layers"
+	@echo "make fix    mend what the checks can mend"
+	@echo "make env    the environment for development, also found as .venv"
+	@echo "make lock   write requirements/*.txt anew from pyproject.toml"
+	@echo "make clean  remove what these commands made"
 
 run:
 	@$(PYTHON) tools/environment.py $(RUN) requirements/run.txt
 	$(RUN)/bin/norma ask "Where is the turn machine defined and what does it do?"
 	$(RUN)/bin/norma sessions
 
+# pytest's closing line comes last.
+test: check
+	@echo "== pytest"
+	@$(DEV)/bin/python -m pytest -q
+
+check: env
+	@$(DEV)/bin/python tools/check.py
+
+fix: env
+	@$(DEV)/bin/python tools/check.py --fix
+
+env:
+	@$(PYTHON) tools/environment.py $(DEV) requirements/dev.txt --link .venv
+
 lock: env
 	@$(DEV)/bin/python tools/lock.py
+
+clean:
+	rm -rf .venv .venv-* .ns .cache build dist *.egg-info .*_cache .hypothesis

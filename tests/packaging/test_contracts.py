@@ -22,7 +22,7 @@ MODULES = (
 
 
 def broken_by(tree: Path, module: str, line: str) -> str:
-    """Write a small tree with *line* in *module*; give the linter's words on it, or nothing if it is content."""
+    """Write a small tree with *line* in *module*; give the linter's words, or nothing if it is content."""
     for name in MODULES:
         file = tree.joinpath("norma", *name.split(".")).with_suffix(".py")
         file.parent.mkdir(parents=True, exist_ok=True)
