@@ -1,0 +1,332 @@
+"""
+Layers of plain values to `Settings`, with every fault of all layers told at once.
+
+cattrs walks the classes of `settings`; what a value must be is said here, one small check per type.
+A fault names the key, what would be right, and which source the value came from. It never shows
+the value of a key that may hold a secret.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, TypeVar, get_args, get_origin
+from urllib.parse import urlsplit
+
+import attrs
+from cattrs import Converter
+from cattrs.errors import (
+    BaseValidationError,
+    ClassValidationError,
+    ForbiddenExtraKeysError,
+    IterableValidationError,
+    IterableValidationNote,
+)
+from cattrs.gen import make_dict_structure_fn, override
+
+from norma.app import settings as values
+from norma.app.settings import RuleScope, Settings, SettingsError
+from norma.app.sources import Layer, merged, with_absolute_paths
+
+S = TypeVar("S", bound=Settings)
+Path = tuple[str, ...]
+Found = tuple[Path, str]
+
+
+class Fault(ValueError):
+    """What is wrong with one value, in words that go behind its path."""
+
+
+def fill(kind: type[S], layers: Sequence[Layer]) -> S:
+    """
+    Settings of class *kind*; later layers win over earlier ones, rules add up.
+
+    Raises:
+        SettingsError: with every fault of every layer.
+    """
+    faults = [fault for layer in layers for fault in layer.faults]
+    together: Any = {}
+    origin: dict[Path, str] = {}
+    for layer in layers:
+        given = with_absolute_paths(layer)
+        together = merged(together, given)
+        origin.update((path, layer.name) for path in _paths(given))
+    try:
+        filled = _converter().structure(together, kind)
+    except BaseValidationError as error:
+        faults += [_told(path, what, origin) for path, what in _found(error, ())]
+    except Fault as error:
+        faults.append(str(error))
+    else:
+        faults += [_told(path, what, origin) for path, what in _contradictions(filled)]
+        if not faults:
+            return attrs.evolve(filled, scopes=_scopes(layers))
+    raise SettingsError(faults)
+
+
+def _scopes(layers: Sequence[Layer]) -> tuple[RuleScope, ...]:
+    """The rules of each layer under its name; the values are known to be right by now."""
+    scopes = []
+    for layer in layers:
+        rules = layer.values.get("permissions", {})
+        lists = {name: tuple(rules.get(name, ())) for name in ("allow", "ask", "deny")}
+        if any(lists.values()):
+            scopes.append(RuleScope(layer.name, **lists))
+    return tuple(scopes)
+
+
+def _contradictions(filled: Settings) -> Iterator[Found]:
+    """What is wrong between keys that are right by themselves."""
+    for name, server in filled.mcp.servers.items():
+        if (server.command is None) == (server.url is None):
+            yield ("mcp", "servers", name), "needs either a command or a url"
+    for name, model in filled.models.items():
+        if model.api_key_env and model.api_key_file:
+            yield ("models", name), "has both api_key_env and api_key_file; one is enough"
+
+
+# -- faults ------------------------------------------------------------------------------------------
+
+
+def _paths(tree: Mapping[str, Any], at: Path = ()) -> Iterator[Path]:
+    for key, value in tree.items():
+        yield (*at, key)
+        if isinstance(value, Mapping):
+            yield from _paths(value, (*at, key))
+
+
+def _told(path: Path, what: str, origin: Mapping[Path, str]) -> str:
+    """The fault at *path*, with the source that gave the value (or the nearest table around it)."""
+    known = path
+    while known and known not in origin:
+        known = known[:-1]
+    source = f" ({origin[known]})" if known else ""
+    return f"{'.'.join(path).replace('.[', '[') or 'settings'}: {what}{source}"
+
+
+def _found(error: BaseException, at: Path) -> Iterator[Found]:
+    """All faults in the tree of groups that cattrs raises."""
+    if isinstance(error, ForbiddenExtraKeysError):
+        for key in sorted(error.extra_fields):
+            yield (*at, key), _unknown(key, error.cl)
+    elif isinstance(error, BaseValidationError):
+        noted, bare = error.group_exceptions()  # type: ignore[attr-defined]  # both subclasses have it
+        for inner, note in noted:
+            step = note.name if isinstance(error, ClassValidationError) else note.index
+            if isinstance(inner, KeyError):
+                yield (*at, step), "is missing"
+            else:
+                yield from _found(inner, (*at, f"[{step}]" if isinstance(step, int) else str(step)))
+        for inner in bare:
+            yield from _found(inner, at)
+    else:
+        yield at, str(error)
+
+
+def _unknown(key: str, kind: type) -> str:
+    if key in ("api_key", "key", "token", "secret"):
+        return "unknown key; secrets don't stand in settings: name a variable with api_key_env"
+    known = [field.name for field in attrs.fields(kind) if field.name != "scopes"]
+    return f"unknown key{_nearest(key, known) or '; known here: ' + ', '.join(known)}"
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+# -- what each type accepts --------------------------------------------------------------------------
+
+
+@cache
+def _converter() -> Converter:
+    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
+    for kind, check in _CHECKS.items():
+        converter.register_structure_hook(kind, check)
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is Literal, _one_of)
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is tuple, _sequence(converter))
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is Mapping, _mapping(converter))
+    converter.register_structure_hook_factory(attrs.has, _table(converter))
+    return converter
+
+
+def _table(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
+    def factory(kind: Any) -> Callable[[Any, Any], Any]:
+        skipped = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
+        inner = make_dict_structure_fn(kind, converter, **skipped)
+
+        def structure(value: Any, _: Any) -> Any:
+            if not isinstance(value, Mapping):
+                raise Fault(f"expected a table, got {_kind_of(value)}")
+            return inner(value, kind)
+
+        return structure
+
+    return factory
+
+
+def _sequence(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
+    def factory(kind: Any) -> Callable[[Any, Any], Any]:
+        def structure(value: Any, _: Any) -> tuple[Any, ...]:
+            if not isinstance(value, list | tuple):
+                raise Fault(f"expected a list, got {_kind_of(value)}")
+            return tuple(_each(converter, kind, enumerate(value), get_args(kind)[0]).values())
+
+        return structure
+
+    return factory
+
+
+def _mapping(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
+    def factory(kind: Any) -> Callable[[Any, Any], Any]:
+        def structure(value: Any, _: Any) -> Mapping[str, Any]:
+            if not isinstance(value, Mapping):
+                raise Fault(f"expected a table, got {_kind_of(value)}")
+            return _each(converter, kind, value.items(), get_args(kind)[1])
+
+        return structure
+
+    return factory
+
+
+def _each(converter: Converter, kind: Any, items: Iterable[tuple[Any, Any]], inner: Any) -> dict[Any, Any]:
+    """Every item structured; the faults of all of them raised together, each noted with its key or index."""
+    done: dict[Any, Any] = {}
+    wrong: list[Exception] = []
+    for key, item in items:
+        try:
+            done[key] = converter.structure(item, inner)
+        except (Fault, BaseValidationError) as error:
+            error.add_note(IterableValidationNote("", key, inner))
+            wrong.append(error)
+    if wrong:
+        raise IterableValidationError("", wrong, kind)
+    return done
+
+
+def _one_of(kind: Any) -> Callable[[Any, Any], Any]:
+    words = get_args(kind)
+
+    def structure(value: Any, _: Any) -> Any:
+        if value not in words or not isinstance(value, str):
+            near = _nearest(value, words) if isinstance(value, str) else ""
+            raise Fault(f"expected one of {', '.join(words)}{near}")
+        return value
+
+    return structure
+
+
+def _kind_of(value: Any) -> str:
+    names = {
+        bool: "true or false",
+        str: "text",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "a table",
+    }
+    return names.get(type(value), type(value).__name__)
+
+
+def _text(value: Any, _: Any = None) -> str:
+    if not isinstance(value, str):
+        raise Fault(f"expected text, got {_kind_of(value)}")
+    return value
+
+
+def _flag(value: Any, _: Any) -> bool:
+    if not isinstance(value, bool):
+        raise Fault(f"expected true or false, got {_kind_of(value)}")
+    return value
+
+
+def _whole(least: int, most: int | None = None) -> Callable[[Any, Any], int]:
+    bounds = (
+        f"a whole number from {least} to {most}" if most is not None else f"a whole number, {least} or more"
+    )
+
+    def structure(value: Any, _: Any) -> int:
+        if type(value) is not int:
+            raise Fault(f"expected {bounds}, got {_kind_of(value)}")
+        if value < least or (most is not None and value > most):
+            raise Fault(f"expected {bounds}, got {value}")
+        return value
+
+    return structure
+
+
+def _seconds(zero: bool) -> Callable[[Any, Any], float]:
+    bounds = "a number of seconds, 0 for never" if zero else "a number of seconds above 0"
+
+    def structure(value: Any, _: Any) -> float:
+        if type(value) not in (int, float):
+            raise Fault(f"expected {bounds}, got {_kind_of(value)}")
+        if not (0 < value < float("inf") or (zero and value == 0)):
+            raise Fault(f"expected {bounds}, got {value}")
+        return float(value)
+
+    return structure
+
+
+def _filled_text(what: str) -> Callable[[Any, Any], str]:
+    def structure(value: Any, _: Any) -> str:
+        if not _text(value) or "\0" in value:
+            raise Fault(f"expected {what}")
+        return str(value)
+
+    return structure
+
+
+def _url(value: Any, _: Any = None) -> str:
+    try:
+        parts = urlsplit(_text(value))
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        if isinstance(error, Fault):
+            raise
+        usable = False  # the value is not shown: it may hold a password
+    if not usable:
+        raise Fault("expected a URL with http:// or https:// and a host")
+    return str(value)
+
+
+def _proxy(value: Any, _: Any) -> str:
+    if _text(value) in ("env", "none"):
+        return str(value)
+    try:
+        _url(value if "://" in value else f"http://{value}")
+    except Fault:
+        raise Fault('expected "env", "none", or a URL with http:// or https://') from None
+    return str(value)
+
+
+def _variable(value: Any, _: Any) -> str:
+    if not _text(value) or "=" in value or any(mark.isspace() for mark in value):
+        raise Fault("expected the name of an environment variable")
+    return str(value)
+
+
+def _rule(value: Any, _: Any) -> str:
+    from norma.app.policies import rule_fault
+
+    wrong = rule_fault(_text(value))
+    if wrong:
+        raise Fault(wrong)
+    return str(value)
+
+
+_CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
+    str: _text,
+    bool: _flag,
+    int: _whole(-(2**63)),
+    values.Seconds: _seconds(zero=False),
+    values.SecondsOrNever: _seconds(zero=True),
+    values.Count: _whole(1),
+    values.Port: _whole(0, 65535),
+    values.ResultLimit: _whole(1, 20),
+    values.Url: _url,
+    values.Proxy: _proxy,
+    values.Rule: _rule,
+    values.FilePath: _filled_text("a path"),
+    values.Variable: _variable,
+}
