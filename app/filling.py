@@ -143,16 +143,23 @@ def _converter() -> Converter:
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
     for kind, check in _CHECKS.items():
         converter.register_structure_hook(kind, check)
-    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is Literal, _one_of)
-    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is tuple, _sequence(converter))
-    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is Mapping, _mapping(converter))
+    converter.register_structure_hook_factory(_made_of(Literal), _one_of)
+    converter.register_structure_hook_factory(_made_of(tuple), _sequence(converter))
+    converter.register_structure_hook_factory(_made_of(Mapping), _mapping(converter))
     converter.register_structure_hook_factory(attrs.has, _table(converter))
     return converter
 
 
+def _made_of(origin: Any) -> Callable[[Any], bool]:
+    def matches(kind: Any) -> bool:
+        return bool(get_origin(kind) is origin)
+
+    return matches
+
+
 def _table(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
     def factory(kind: Any) -> Callable[[Any, Any], Any]:
-        skipped = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
+        skipped: Any = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
         inner = make_dict_structure_fn(kind, converter, **skipped)
 
         def structure(value: Any, _: Any) -> Any:
@@ -217,14 +224,8 @@ def _one_of(kind: Any) -> Callable[[Any, Any], Any]:
 
 
 def _kind_of(value: Any) -> str:
-    names = {
-        bool: "true or false",
-        str: "text",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "a table",
-    }
+    names = {bool: "true or false", str: "text", int: "a number", float: "a number"}
+    names |= {list: "a list", tuple: "a list", dict: "a table"}
     return names.get(type(value), type(value).__name__)
 
 
@@ -241,9 +242,7 @@ def _flag(value: Any, _: Any) -> bool:
 
 
 def _whole(least: int, most: int | None = None) -> Callable[[Any, Any], int]:
-    bounds = (
-        f"a whole number from {least} to {most}" if most is not None else f"a whole number, {least} or more"
-    )
+    bounds = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
 
     def structure(value: Any, _: Any) -> int:
         if type(value) is not int:

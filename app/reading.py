@@ -78,7 +78,7 @@ def read_settings(
     if places.settings.is_file() and not _same(places.settings, named):
         layers.append(file_layer(places.settings))
         files.append(places.settings)
-    project = _project(folder / FILE_NAME, named)
+    project = _project(folder / FILE_NAME, named, places.settings)
     if project is not None:
         layer, note = _judged(project, TrustBook(places.trust), trust)
         layers.append(layer)
@@ -95,9 +95,9 @@ def _same(path: Path, named: Path | None) -> bool:
     return named is not None and named.exists() and path.samefile(named)
 
 
-def _project(path: Path, named: Path | None) -> ProjectFile | None:
-    """The project's own file, unless there is none or the user named it (then it is trusted)."""
-    if not path.is_file() or _same(path, named):
+def _project(path: Path, *known: Path | None) -> ProjectFile | None:
+    """The project's own file, unless there is none or it is one that counts anyway."""
+    if not path.is_file() or any(_same(path, other) for other in known):
         return None
     try:
         data = path.read_bytes()

@@ -91,7 +91,9 @@ def with_rules(layer: Layer, *, allow: Sequence[str], ask: Sequence[str], deny: 
 
 
 def _no_toml(where: str) -> str:
-    return f"""{where}: the value is not TOML; text needs quotes of its own, as in '"plan"', and lists brackets"""
+    return (
+        f"""{where}: the value is not TOML; text needs its own quotes, as in '"plan"', and a list brackets"""
+    )
 
 
 def _put(values: dict[str, Any], steps: Sequence[str], value: Any) -> bool:
