@@ -12,7 +12,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +55,8 @@ def ensure(environment: Path, lock: Path) -> None:
 
 def installed_part() -> bytes:
     """Give what an installation takes from pyproject.toml; the rest of it may change without a new one."""
+    import tomllib  # here, so that a Python too old for it gets as far as being told so
+
     tables = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     return repr(
         (tables["build-system"], tables["project"], tables["tool"]["setuptools"]["package-dir"])
@@ -109,10 +110,11 @@ def succeeds(*command: str) -> bool:
 
 
 def link(place: Path, environment: Path) -> None:
-    if place.is_symlink() and place.readlink() == Path(environment.name):
+    """Let *place* lead to the environment, unless a folder of somebody's own is there."""
+    if place.is_dir() and not place.is_symlink():
         return
-    if place.is_symlink() or not place.exists():
-        place.unlink(missing_ok=True)
+    if not place.is_symlink() or place.readlink() != Path(environment.name):
+        place.unlink(missing_ok=True)  # virtualenv leaves a file here that names the environment
         place.symlink_to(environment.name)
 
 

@@ -2,7 +2,7 @@
 What import-linter can't say about imports: what each part of the inner layers may use at all.
 
 import-linter forbids the names that it is told. Here packages are the other way round (attrs and nothing
-else), asyncio is tied to three modules, and what reaches the world without an import counts too, as open does.
+else), asyncio is tied to three modules, and what reaches the world without an import counts too.
 """
 
 import ast
