@@ -77,7 +77,7 @@ def passes(name: str) -> bool:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    output = done.stdout.replace(f"{NAMESPACE}/", "").replace(".ns/norma/", "")
+    output = done.stdout.replace(f"{ROOT}/", "").replace(".ns/norma/", "")
     # pyright is content when it finds nothing to check.
     passed = done.returncode == 0 and "No source files found" not in output
     print(f"== {name}: {'passed' if passed else 'FAILED'} in {time.monotonic() - started:.1f} s", flush=True)
