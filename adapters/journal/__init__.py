@@ -1,0 +1,1 @@
+"""Journals: where sessions are kept. `sqlite` is the embedded default."""
