@@ -78,7 +78,8 @@ class Workspace(Protocol):
         The file keeps its mode. With *stamp* the write is refused (FileExistsError) unless the
         file is still as it was read; `stamp=""` means that it must not exist yet. When this
         returns, the bytes would survive a power cut; when it raises or is cancelled, the old file
-        is as it was and nothing is left behind.
+        is as it was and nothing is left behind. A cancel that comes too late to stop the
+        replacement passes once that is done: the new file is then in place, whole.
         """
 
     @abstractmethod

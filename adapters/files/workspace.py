@@ -1,0 +1,62 @@
+"""The workspace port over a real disk (POSIX)."""
+
+import os
+from collections.abc import Sequence
+
+from norma.adapters.files import reading, writing
+from norma.adapters.files.links import follow, holds
+from norma.adapters.files.threads import in_thread
+from norma.ports.files import Entry, FileContent, Resolved, Workspace
+
+
+class WorkspaceMissing(ValueError):
+    """A workspace root does not exist; the message names it."""
+
+
+class WorkspaceNotFolder(ValueError):
+    """A workspace root is no folder; the message names it."""
+
+
+class DiskWorkspace(Workspace):
+    """
+    Files under *roots*, and by absolute path anywhere.
+
+    Relative roots start at the current folder. A write replaces the file: other hard links to it
+    keep the old bytes, and extended attributes are not carried over. Its owner is kept where this
+    process may give files away. A process killed in a write can leave `.norma-….tmp` behind.
+    """
+
+    def __init__(self, roots: Sequence[str]) -> None:
+        if not roots:
+            raise WorkspaceMissing("a workspace needs at least one root; name one in workspace.roots")
+        self._roots = tuple(dict.fromkeys(_root(root) for root in roots))
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        return self._roots
+
+    def resolve(self, path: str) -> Resolved:
+        resolved, exists = follow(path, self._roots[0])
+        holding = [root for root in self._roots if holds(root, resolved)]
+        return Resolved(resolved, max(holding, key=len, default=None), exists)
+
+    async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+        return await in_thread(lambda stop: reading.read(path, limit, stop))
+
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
+        await in_thread(lambda stop: writing.write(path, data, stamp, stop))
+
+    async def list(self, path: str) -> tuple[Entry, ...]:
+        return await in_thread(lambda stop: reading.entries(path, stop))
+
+
+def _root(root: str) -> str:
+    try:
+        path, exists = follow(root, os.getcwd())
+    except (OSError, ValueError) as error:
+        raise WorkspaceMissing(f"workspace root {root!r} can't be found: {error}") from error
+    if not exists:
+        raise WorkspaceMissing(f"workspace root {root!r} does not exist (looked for {path})")
+    if not os.path.isdir(path):
+        raise WorkspaceNotFolder(f"workspace root {root!r} is not a folder ({path})")
+    return path
