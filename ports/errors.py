@@ -41,7 +41,7 @@ class ModelError(PortError):
 
 
 class JournalFailed(PortError):
-    """The journal could not be read or written (disk full, damaged, newer format). Nothing is half written."""
+    """The journal can't be read or written (disk full, damaged, newer format); nothing is half written."""
 
 
 class JournalConflict(PortError):

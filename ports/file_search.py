@@ -84,7 +84,8 @@ class FileSearch(Protocol):
 
         The same tree gives the same answer from every backend. Files whose absolute path is
         *excluded* are left out as if they were not there, and a note counts those that would have
-        matched. *progress* gets a line now and then during long work. Cancellation ends what runs (also a child process) before it passes.
+        matched. *progress* gets a line now and then during long work. Cancellation ends what runs
+        (also a child process) before it passes.
 
         Raises:
             BadPattern: the pattern is not valid.

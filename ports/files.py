@@ -68,7 +68,7 @@ class Workspace(Protocol):
 
     @abstractmethod
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
-        """The bytes of a regular file, *limit* at most. A device, FIFO or socket is an OSError, never opened."""
+        """The bytes of a regular file, *limit* at most. A device, FIFO or socket gives an OSError."""
 
     @abstractmethod
     async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:

@@ -57,7 +57,8 @@ class Journal(Protocol):
 
         Atomic: all or nothing, also when the process dies. With *expected* 0 the session is
         created. Bounded: it returns or fails within 10 s. Not cancellable: a cancelled caller
-        still waits for its end, and the entry's fate is then known.
+        still waits for its end. `CancelledError` is then raised only if the entry was written; if
+        it could not be, the error below wins.
 
         Raises:
             JournalConflict: *expected* is not the session's version; nothing was written.

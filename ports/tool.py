@@ -59,7 +59,7 @@ class Tool(Protocol):
     @property
     @abstractmethod
     def traits(self) -> Traits:
-        """Whether runs may overlap with other calls, and be repeated after a crash; the same for the tool's life."""
+        """Whether runs may overlap, and be repeated after a crash; the same for the tool's life."""
 
     @abstractmethod
     def examine(self, arguments: Mapping[str, Any]) -> Action:

@@ -18,6 +18,7 @@ from norma.domain.model.tags import ALWAYS, NEVER, class_of, known_tags, tag_of
 
 T = TypeVar("T")
 
+
 class MalformedJson(ValueError):
     """JSON that is no value of ours; the message says where and what would be right."""
 
@@ -81,9 +82,10 @@ _NO_DEFAULT: Any = object()
 
 
 def _default(field: "attrs.Attribute[Any]") -> Any:
-    if isinstance(field.default, attrs.Factory):  # type: ignore[arg-type]  # a class at run time
-        return field.default.factory()  # type: ignore[call-arg]  # none of ours takes self
-    return _NO_DEFAULT if field.default is attrs.NOTHING else field.default
+    default: Any = field.default
+    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]  # a class at run time
+        return default.factory()
+    return _NO_DEFAULT if default is attrs.NOTHING else default
 
 
 Decode = Callable[[Any, str], Any]
