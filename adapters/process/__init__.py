@@ -1,0 +1,1 @@
+"""Shell commands as real process groups."""

@@ -1,0 +1,35 @@
+"""Waiting that a cancel does not cut short."""
+
+import asyncio
+from typing import Any
+
+
+class Patience:
+    """
+    Holds cancels back while something must come to its end; `release` raises the last one.
+
+    No task is made: when a loop shuts down it cancels every task, also one that clears up.
+    """
+
+    def __init__(self) -> None:
+        self._cancel: asyncio.CancelledError | None = None
+
+    async def wait(self, future: "asyncio.Future[Any]", seconds: float) -> bool:
+        """Wait until *future* is done, for at most *seconds*; whether it is."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + seconds
+        while not future.done() and (left := deadline - loop.time()) > 0:
+            try:
+                await asyncio.wait({future}, timeout=left)
+            except asyncio.CancelledError as error:
+                self._cancel = error
+        return future.done()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for *seconds*."""
+        await self.wait(asyncio.get_running_loop().create_future(), seconds)
+
+    def release(self) -> None:
+        """Raise the CancelledError that was held back, if one was."""
+        if self._cancel is not None:
+            raise self._cancel
