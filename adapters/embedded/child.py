@@ -90,7 +90,7 @@ def _serve(wishes: dict[str, Any]) -> Any:
     _check_port(wishes["port"])
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before the import: waiting threads spin else
     try:
-        import xllamacpp  # type: ignore[import-untyped]  # it has no stubs
+        import xllamacpp
     except ImportError as error:
         raise _Fault("package", str(error)) from error
     try:

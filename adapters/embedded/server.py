@@ -26,6 +26,7 @@ from norma.domain.model.secrets import Secret
 _TAIL_BYTES = 4096
 _LAST_LINES = 6
 _GRACE_S = 2.0
+_NOTICED_S = 0.5
 _KEPT_VARIABLES = (
     "PATH",
     "HOME",
@@ -187,6 +188,17 @@ class EmbeddedServer:
                 )
             case _:
                 return EmbeddedFailed("server", self.obituary())
+
+    async def has_ended(self) -> bool:
+        """Whether the child has ended, which may show a moment later than in its connections."""
+        if self._process is None:
+            return False
+        try:
+            async with asyncio.timeout(_NOTICED_S):
+                await self._process.wait()
+        except TimeoutError:
+            return False
+        return True
 
     def obituary(self) -> str:
         """How the child ended, with its last words; for a failure's message."""
