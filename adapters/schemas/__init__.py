@@ -1,0 +1,1 @@
+"""Checks of tool arguments against JSON schemas."""
