@@ -74,7 +74,7 @@ def _headline(report: Report, quoted: tuple[Quotation, ...]) -> str:
         return f"{_count(report.total, 'line')} in {_count(report.files, 'file')} for {patterns}. {places}"
     if quoted:
         return ""
-    if report.searched and len(report.failed) < len(report.searched):
+    if report.searched and not report.failed:
         return (
             f"Nothing was found in this workspace for {patterns}. "
             "The embedded model looks things up in files; for other questions configure a better one."
@@ -92,8 +92,8 @@ def _first_line(text: str) -> str:
 
 def _beginning(done: Done) -> Quotation:
     lines = _lines_of(done)
-    first = min(lines, default=1)
-    return _unit(str(done.call.arguments.get("file_path", "")), lines, first)
+    first = [_cut(lines[number]) for number in sorted(lines)[:_MOST_LINES]]
+    return Quotation(str(done.call.arguments.get("file_path", "")), min(lines, default=1), tuple(first))
 
 
 def _around(place: Place, reads: tuple[Done, ...]) -> Quotation:

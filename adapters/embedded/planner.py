@@ -22,6 +22,7 @@ READ = "Read"
 _ROWS = 300
 """Rows of one search. They come in the order of paths, so a low limit would hide whole folders."""
 
+_OR = "|"
 _PLACES = 3
 _LINES_BEFORE = 3
 _LINES = 28
@@ -75,11 +76,16 @@ def next_step(request: ReplyRequest) -> Step:
     hits = _hits(exchange)
     if not hits and len(exchange.rounds) == 1 and (wider := _wider_calls(exchange, terms, number)):
         return UseTools("Nothing yet; looking for single words.\n", wider)
-    everything = (*terms, *plain_terms(terms)) if hits else terms
-    places = best_places(hits, everything, _PLACES)
+    everything = (*terms, *plain_terms(terms))
+    places = _worth_reading(best_places(hits, everything, _PLACES))
     if places and READ in offered and not _has_read(exchange):
         return UseTools("Reading the best places.\n", _read_calls(places, number))
-    return _report(exchange, places, hits)
+    return _report(exchange, places, hits, {term.pattern: term.shown for term in everything})
+
+
+def _worth_reading(places: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Without those that are far behind the best."""
+    return tuple(place for place in places if place.score >= places[0].score / 2 or place is places[0])
 
 
 def _looking_for(terms: Sequence[Term]) -> str:
@@ -104,7 +110,7 @@ def _wider_calls(exchange: Exchange, terms: tuple[Term, ...], number: int) -> tu
         return ()
     tried = {done.call.arguments.get("pattern") for done in searches}
     patterns = [term.pattern for term in plain_terms(terms) if term.pattern not in tried]
-    return _numbered([(SEARCH, _search("|".join(patterns)))], number) if patterns else ()
+    return _numbered([(SEARCH, _search(_OR.join(patterns)))], number) if patterns else ()
 
 
 def _read_calls(places: Sequence[Place], number: int) -> tuple[ToolCall, ...]:
@@ -139,14 +145,23 @@ def _has_read(exchange: Exchange) -> bool:
     return any(done.call.name == READ for one in exchange.rounds[1:] for done in one)
 
 
-def _report(exchange: Exchange, places: tuple[Place, ...], hits: tuple[Hit, ...]) -> Report:
+def _report(
+    exchange: Exchange, places: tuple[Place, ...], hits: tuple[Hit, ...], names: Mapping[str, str]
+) -> Report:
     calls = [done for one in exchange.rounds for done in one]
+    searches = [str(done.call.arguments.get("pattern", "")) for done in exchange.done(SEARCH)]
+    patterns = [pattern for search in searches for pattern in _alternatives(search, names)]
     return Report(
         prompt=exchange.prompt,
         places=places,
         reads=tuple(done for done in exchange.done(READ) if not done.result.is_error),
-        searched=tuple(str(done.call.arguments.get("pattern", "")) for done in exchange.done(SEARCH)),
+        searched=tuple(names.get(pattern, pattern) for pattern in dict.fromkeys(patterns)),
         failed=tuple(done for done in calls if done.result.is_error),
         total=len({(hit.path, hit.line) for hit in hits}),
         files=len({hit.path for hit in hits}),
     )
+
+
+def _alternatives(pattern: str, names: Mapping[str, str]) -> list[str]:
+    """The patterns that a wider search was put together from."""
+    return [pattern] if pattern in names else pattern.split(_OR)

@@ -19,7 +19,7 @@ _LONGEST = 80
 
 _QUOTED = re.compile(r"`([^`\n]+)`|\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^'\n]+)'(?!\w)")
 _URL = re.compile(r"\w+://\S+")
-_CONTRACTION = re.compile(r"\w+n[’']t\b|(?<=\w)[’'](?:s|re|ve|ll|d|m)\b")
+_CONTRACTION = re.compile(r"\w+n[\u2019']t\b|(?<=\w)[\u2019'](?:s|re|ve|ll|d|m)\b")
 _TOKEN = re.compile(r"[^\W_](?:[\w./:\\-]*\w)?(?:\(\))?|_\w+|\.\w[\w./-]*")
 _SUFFIXES = (
     "c|cc|cfg|cpp|cs|css|go|h|hpp|html|ini|java|js|json|jsx|kt|lock|lua|md|php|py|pyi|rb|rs|rst|scala|sh|sql|"
@@ -103,14 +103,13 @@ def _named(token: str) -> Term | None:
 
 
 def _phrase(pair: tuple[str, str]) -> Term:
-    first, second = (_stem(word.lower()) for word in pair)
-    pattern = f"{re.escape(first)}.?{re.escape(second)}"
-    return Term(" ".join(pair), pattern, (first, second), strong=True)
+    (first, one), (second, other) = (_either_number(word) for word in pair)
+    return Term(" ".join(pair), f"{first}.?{second}", (one, other), strong=True)
 
 
 def _word(word: str) -> Term:
-    stem = _stem(word.lower())
-    return Term(word, re.escape(stem), (stem,))
+    pattern, stem = _either_number(word)
+    return Term(word, pattern, (stem,))
 
 
 def _plain_terms(runs: list[list[str]]) -> tuple[Term, ...]:
@@ -123,11 +122,14 @@ def _is_asking(token: str) -> bool:
     return word in ASKING or len(word) < 3 or not any(letter.isalpha() for letter in word)
 
 
-def _stem(word: str) -> str:
-    """Without the s of a plural, so that one pattern finds both forms."""
-    return (
-        word[:-1] if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-    )
+def _either_number(word: str) -> tuple[str, str]:
+    """A pattern that finds *word* as singular and as plural, and the word itself, in lower case."""
+    word = word.lower()
+    if len(word) > 4 and word.endswith("ies"):
+        return f"{re.escape(word[:-3])}(?:y|ies)", f"{word[:-3]}y"
+    if len(word) > 4 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    return re.escape(word), word
 
 
 def _parts(name: str) -> tuple[str, ...]:
