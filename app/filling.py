@@ -67,9 +67,9 @@ def _scopes(layers: Sequence[Layer]) -> tuple[RuleScope, ...]:
     scopes = []
     for layer in layers:
         rules = layer.values.get("permissions", {})
-        lists = {name: tuple(rules.get(name, ())) for name in ("allow", "ask", "deny")}
+        lists: Any = {name: tuple(rules.get(name, ())) for name in ("allow", "ask", "deny")}
         if any(lists.values()):
-            scopes.append(RuleScope(layer.name, **lists))
+            scopes.append(RuleScope(layer.name, layer.scope, **lists))
     return tuple(scopes)
 
 
@@ -305,13 +305,17 @@ def _variable(value: Any, _: Any) -> str:
     return str(value)
 
 
-def _rule(value: Any, _: Any) -> str:
-    from norma.app.policies import rule_fault
+def _rule(decision: Literal["allow", "ask", "deny"]) -> Callable[[Any, Any], str]:
+    def structure(value: Any, _: Any) -> str:
+        from norma.domain.policy.rules import RuleError, parse_rule
 
-    wrong = rule_fault(_text(value))
-    if wrong:
-        raise Fault(wrong)
-    return str(value)
+        try:
+            parse_rule(_text(value), decision)
+        except RuleError as error:
+            raise Fault("; ".join(map(str, error.faults))) from error
+        return str(value)
+
+    return structure
 
 
 _CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
@@ -325,7 +329,9 @@ _CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
     values.ResultLimit: _whole(1, 20),
     values.Url: _url,
     values.Proxy: _proxy,
-    values.Rule: _rule,
+    values.AllowRule: _rule("allow"),
+    values.AskRule: _rule("ask"),
+    values.DenyRule: _rule("deny"),
     values.FilePath: _filled_text("a path"),
     values.Variable: _variable,
 }

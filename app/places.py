@@ -48,3 +48,8 @@ class Places:
     def history(self) -> Path:
         """The lines typed in `norma chat`."""
         return self.state / "chat-history"
+
+    @property
+    def models(self) -> Path:
+        """The models that Norma fetched."""
+        return self.cache / "models"

@@ -1,12 +1,10 @@
 """The permission policy that settings ask for."""
 
-import re
+from norma.app.settings import Settings
+from norma.domain.policy.policy import CurrentPolicy, Policy, ScopeRules
 
-_RULE = re.compile(r"[A-Za-z_*][\w.*-]*(\(.+\))?", re.DOTALL)
 
-
-def rule_fault(text: str) -> str | None:
-    """What is wrong with a rule as a person wrote it, None if nothing is."""
-    if _RULE.fullmatch(text.strip()):
-        return None
-    return f"{text!r} is no rule; expected Tool or Tool(specifier), as in Bash(git status:*) or Read(src/**)"
+def current_policy(settings: Settings) -> CurrentPolicy:
+    """The policy of all scopes and of the mode; the rules were checked when settings were filled."""
+    scopes = [ScopeRules(one.scope, one.allow, one.ask, one.deny) for one in settings.scopes]
+    return CurrentPolicy(Policy.of(settings.permissions.mode, scopes))

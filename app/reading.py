@@ -7,7 +7,7 @@ Later ones win. Which files were read, and what was left out for want of trust, 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from norma.app.filling import fill
 from norma.app.places import Places
@@ -43,7 +43,7 @@ class Wishes:
         if self.mode is None:
             return layer
         values = merged(layer.values, {"permissions": {"mode": self.mode}})
-        return Layer(layer.name, values, layer.folder, layer.faults)
+        return evolve(layer, values=values)
 
 
 @frozen
@@ -103,7 +103,8 @@ def _project(path: Path, *known: Path | None) -> ProjectFile | None:
         data = path.read_bytes()
     except OSError as error:
         raise SettingsError([f"{path}: the settings file can't be read: {error.strerror}"]) from error
-    return ProjectFile(path.resolve(), bytes_layer(data, path, str(path)), digest_of(data))
+    layer = evolve(bytes_layer(data, path, str(path)), scope="project")
+    return ProjectFile(path.resolve(), layer, digest_of(data))
 
 
 def _judged(

@@ -16,6 +16,7 @@ from attrs import field, frozen
 Wire: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
 Mode: TypeAlias = Literal["default", "accept-edits", "plan", "dont-ask", "bypass"]
 EnvironmentName: TypeAlias = Literal["test", "local", "production"]
+Scope: TypeAlias = Literal["user", "project", "session"]
 Backend: TypeAlias = Literal["duckduckgo", "brave", "tavily", "deepseek"]
 
 # What each of these must be is checked where settings are filled.
@@ -26,7 +27,9 @@ Port = NewType("Port", int)  # 0 to 65535
 ResultLimit = NewType("ResultLimit", int)  # 1 to 20
 Url = NewType("Url", str)  # http or https
 Proxy = NewType("Proxy", str)  # "env", "none", or a URL
-Rule = NewType("Rule", str)  # Tool or Tool(specifier)
+AllowRule = NewType("AllowRule", str)  # Tool or Tool(specifier)
+AskRule = NewType("AskRule", str)
+DenyRule = NewType("DenyRule", str)
 FilePath = NewType("FilePath", str)  # absolute
 Variable = NewType("Variable", str)  # the name of an environment variable
 
@@ -137,19 +140,20 @@ class PermissionSettings:
     """The mode, and all rules of all scopes together (`Settings.scopes` keeps them apart)."""
 
     mode: Mode = "default"
-    allow: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
+    allow: tuple[AllowRule, ...] = ()
+    ask: tuple[AskRule, ...] = ()
+    deny: tuple[DenyRule, ...] = ()
 
 
 @frozen
 class RuleScope:
-    """The rules that one source of settings gave; *name* is what a person is told of it."""
+    """The rules that one *source* of settings gave, and the policy's scope (rule T2) that it speaks in."""
 
-    name: str
-    allow: tuple[Rule, ...] = ()
-    ask: tuple[Rule, ...] = ()
-    deny: tuple[Rule, ...] = ()
+    source: str
+    scope: Scope
+    allow: tuple[AllowRule, ...] = ()
+    ask: tuple[AskRule, ...] = ()
+    deny: tuple[DenyRule, ...] = ()
 
 
 @frozen
@@ -177,14 +181,16 @@ class EmbeddedSettings:
     The model that runs on this machine.
 
     *gguf* None: the one that Norma fetches. *port* 0: any free one. *context* counts tokens.
-    *threads* None: as many as there are cores. *tools*: whether it is given tools at all.
+    *threads* None: one a core, 8 at most. *tools* is how it works with them: "guided" follows a plan of
+    ours and lets the model add a sentence, "schema" holds its replies to JSON, "none" gives it none;
+    "auto" is guided for the model that Norma fetches and schema for another.
     """
 
     gguf: FilePath | None = None
     port: Port = Port(0)
     context: Count = Count(8192)
     threads: Count | None = None
-    tools: bool = True
+    tools: Literal["auto", "guided", "schema", "none"] = "auto"
 
 
 @frozen

@@ -12,6 +12,8 @@ from typing import Any
 
 from attrs import evolve, field, frozen
 
+from norma.app.settings import Scope
+
 PREFIX = "NORMA__"
 """Of the environment only names that start so are settings; NORMA_DISABLE_RIPGREP and others are not."""
 
@@ -19,7 +21,8 @@ PREFIX = "NORMA__"
 @frozen
 class Layer:
     """
-    What one source said: *values* nested as in the file. Relative paths start at *folder*.
+    What one source said: *values* nested as in the file. Relative paths start at *folder*; its
+    permission rules belong to *scope*.
 
     *faults* are what could not be read at all.
     """
@@ -28,6 +31,7 @@ class Layer:
     values: Mapping[str, Any] = field(factory=dict)
     folder: Path = field(factory=Path.cwd)
     faults: tuple[str, ...] = ()
+    scope: Scope = "user"
 
 
 def file_layer(path: Path, name: str | None = None) -> Layer:
@@ -81,7 +85,7 @@ def assignments_layer(assignments: Iterable[str]) -> Layer:
         if not given:
             faults.append(f"--set {text!r}: expected KEY=VALUE")
         values = merged(values, given)
-    return Layer("the command line", values, Path.cwd(), tuple(faults))
+    return Layer("the command line", values, Path.cwd(), tuple(faults), "session")
 
 
 def with_rules(layer: Layer, *, allow: Sequence[str], ask: Sequence[str], deny: Sequence[str]) -> Layer:

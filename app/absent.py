@@ -1,0 +1,17 @@
+"""Settings that are accepted already, though what they are for is not in this version."""
+
+from norma.app.settings import FetchSettings, McpSettings, SearchSettings, Settings
+
+
+def absent_features(settings: Settings) -> tuple[str, ...]:
+    """A line for each part of the settings that was set and has no effect yet."""
+    parts = (
+        ("fetch", settings.fetch != FetchSettings(), "WebFetch"),
+        ("search", settings.search != SearchSettings(), "WebSearch"),
+        ("mcp", settings.mcp != McpSettings(), "tool servers (MCP)"),
+    )
+    return tuple(
+        f"the settings under {name} have no effect: this version has no {what} yet"
+        for name, is_set, what in parts
+        if is_set
+    )

@@ -1,0 +1,1 @@
+"""The `norma` command: one verb a port, each with `--json`."""

@@ -1,0 +1,93 @@
+"""
+What Norma is made of, in build order: each part, annotated with its port, and what it is given.
+
+`running` opens the world and passes it in; `environments` says which part a double stands in for.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from dependency_injector.containers import DeclarativeContainer
+from dependency_injector.providers import Callable as Call
+from dependency_injector.providers import Dependency, Factory, FactoryAggregate, Object, Provider, Singleton
+
+from norma.adapters.files.workspace import DiskWorkspace
+from norma.adapters.grep.search import GrepSearch
+from norma.adapters.http.egress import Egress
+from norma.adapters.http.policy import NetworkPolicy
+from norma.adapters.journal.sqlite import SqliteJournal
+from norma.adapters.openai_chat.model import OpenAIChatModel
+from norma.adapters.process.runner import ShellRunner
+from norma.adapters.schemas.checks import SchemaChecks
+from norma.adapters.system.clock import SystemClock
+from norma.app.embedding import embedded_model
+from norma.app.parts import journal_path, models_folder, network_policy
+from norma.app.policies import current_policy
+from norma.app.settings import Settings
+from norma.domain.engine.engine import Engine
+from norma.domain.policy.policy import CurrentPolicy
+from norma.domain.tools.catalogue import builtin_tools
+from norma.ports.approver import Approver
+from norma.ports.clock import Clock
+from norma.ports.commands import CommandRunner
+from norma.ports.file_search import FileSearch
+from norma.ports.files import Workspace
+from norma.ports.journal import Journal
+from norma.ports.model import ChatModel
+from norma.ports.schemas import SchemaCompiler
+from norma.ports.tool import Tool
+
+
+class Container(DeclarativeContainer):
+    """One Norma. Two containers share nothing."""
+
+    settings: Provider[Settings] = Dependency(instance_of=Settings)
+    environ: Provider[Mapping[str, str]] = Dependency(instance_of=Mapping)
+    roots: Provider[Sequence[str]] = Dependency(instance_of=tuple)
+    progress: Provider[Callable[[str], None]] = Dependency(instance_of=Callable)
+    http_session: Provider[object] = Object(None)
+
+    clock: Provider[Clock] = Singleton(SystemClock)
+    schemas: Provider[SchemaCompiler] = Singleton(SchemaChecks)
+    journal: Provider[Journal] = Singleton(
+        SqliteJournal,
+        Call(journal_path, settings, environ),
+        clock=clock,
+        durability=settings.provided.journal.durability,
+    )
+
+    workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
+    search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
+    commands: Provider[CommandRunner] = Singleton(ShellRunner)
+    policy: Provider[CurrentPolicy] = Singleton(current_policy, settings)
+    tools: Provider[Sequence[Tool]] = Singleton(builtin_tools, workspace, search, commands, policy)
+
+    network: Provider[NetworkPolicy] = Singleton(network_policy, settings)
+    egress: Provider[Egress] = Singleton(Egress, network, environ=environ, session=http_session)
+    wires: FactoryAggregate[ChatModel] = FactoryAggregate(
+        {"openai-chat": Factory(OpenAIChatModel, egress, clock)}
+    )
+
+    # Nothing on this machine is behind a proxy, whatever the settings say of the network.
+    loopback: Provider[Egress] = Singleton(Egress, NetworkPolicy("none"), environ=environ)
+    local_wire: Provider[ChatModel] = Factory(OpenAIChatModel, loopback, clock)
+    embedded: Provider[ChatModel] = Singleton(
+        embedded_model,
+        settings.provided.embedded,
+        models_folder=Call(models_folder, environ),
+        progress=progress,
+        wire=local_wire.provider,
+    )
+
+    model: Provider[ChatModel] = Dependency(instance_of=object)
+    approver: Provider[Approver | None] = Object(None)
+    engine: Provider[Engine] = Factory(
+        Engine,
+        model=model,
+        tools=tools,
+        policy=policy,
+        approver=approver,
+        journal=journal,
+        clock=clock,
+        schemas=schemas,
+        workspace=workspace.provided.roots[0],
+    )

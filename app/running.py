@@ -1,0 +1,198 @@
+"""
+Open the world, build Norma in it, and close everything again.
+
+Imports are inside the functions: a host that only names `open_norma` pays for none of what it opens.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from norma.app.settings import Settings, SettingsError
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from norma.app.container import Container
+    from norma.app.models import Choice, Models
+    from norma.domain.engine.engine import Engine
+    from norma.domain.engine.session import Session
+    from norma.domain.model.requests import SystemSegment
+    from norma.ports.approver import Approver
+    from norma.ports.journal import Journal
+    from norma.ports.model import ChatModel
+
+SystemPrompt: TypeAlias = "Callable[[Sequence[str], Sequence[str]], tuple[SystemSegment, ...]]"
+"""Makes the system prompt of the workspace roots and the names of the tools."""
+
+
+class Norma:
+    """
+    An open Norma: models, sessions, and the parts behind them.
+
+    Not made by hosts; `open_norma` makes it and closes what belongs to it.
+    """
+
+    def __init__(self, container: "Container", models: "Models", choice: "Choice", engine: "Engine") -> None:
+        self._container = container
+        self._models = models
+        self._engine = engine
+        self._sessions: list[Session] = []
+        self.choice = choice
+        """Which model was chosen, and why."""
+
+    @property
+    def journal(self) -> "Journal":
+        """Where the sessions are kept."""
+        return self._container.journal()
+
+    @property
+    def workspace(self) -> str:
+        """The first workspace root; sessions belong to it."""
+        return self._container.workspace().roots[0]
+
+    def model(self, name: str | None = None) -> "ChatModel":
+        """
+        The model that sessions use, or another one of the settings. The same object each time.
+
+        Raises SettingsError if the settings have no such model, or it can't be made.
+        """
+        return self.choice.model if name is None else self._models.configured(name)
+
+    async def session(self, session_id: str | None = None) -> "Session":
+        """
+        A new session, or the one of that id as the journal has it (new, too, if it has none).
+
+        Raises ValueError for an id that can't be one, JournalFailed if it can't be read.
+        """
+        session = await self._engine.session(session_id)
+        self._sessions.append(session)
+        return session
+
+    async def aclose(self) -> None:
+        """End every turn that is going on, and wait for it."""
+        while self._sessions:
+            await self._sessions.pop().aclose()
+
+
+@asynccontextmanager
+async def open_norma(
+    settings: Settings,
+    *,
+    approver: "Approver | None" = None,
+    environ: Mapping[str, str] | None = None,
+    model: str | None = None,
+    system: "tuple[SystemSegment, ...] | SystemPrompt" = (),
+    progress: Callable[[str], None] | None = None,
+    http_session: "aiohttp.ClientSession | None" = None,
+) -> AsyncIterator[Norma]:
+    """
+    Norma, as *settings* want it; closed with everything it opened when the block ends.
+
+    *approver* answers permission questions; None: they come as events, for `session.answer`. *model* names
+    the settings' model for sessions. *system* is the system prompt, none by default. *progress* gets a line
+    now and then while a model is fetched. *http_session* stays the host's (contract N4).
+
+    Raises:
+        SettingsError: the settings ask for something that is not there (a folder, a key, a wire).
+    """
+    async with open_parts(
+        settings, environ=environ, approver=approver, progress=progress, http_session=http_session
+    ) as container:
+        models = _models(container)
+        choice = await models.choose(model)
+        tools = container.tools() if choice.tools else ()
+        if callable(system):
+            system = system(container.workspace().roots, [tool.spec.name for tool in tools])
+        container.model.override(choice.model)
+        container.check_dependencies()
+        norma = Norma(container, models, choice, container.engine(tools=tools, system=system))
+        try:
+            yield norma
+        finally:
+            await norma.aclose()
+
+
+@asynccontextmanager
+async def open_parts(
+    settings: Settings,
+    *,
+    environ: Mapping[str, str] | None = None,
+    approver: "Approver | None" = None,
+    progress: Callable[[str], None] | None = None,
+    http_session: "aiohttp.ClientSession | None" = None,
+) -> AsyncIterator["Container"]:
+    """The container of *settings* without a choice of model; what it opened is closed when the block ends."""
+    import os
+
+    environ = os.environ if environ is None else environ
+    container = container_of(settings, environ, progress=progress, http_session=http_session)
+    if approver is not None:
+        container.approver.override(approver)
+    _open_workspace(container)
+    async with AsyncExitStack() as stack:
+        for part in (container.egress, container.loopback, container.journal, container.embedded):
+            close = getattr(part(), "aclose", None)  # a double may have nothing to close
+            if close is not None:
+                stack.push_async_callback(close)
+        yield container
+
+
+def container_of(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    progress: Callable[[str], None] | None = None,
+    http_session: Any = None,
+) -> "Container":
+    """A container of its own, with the doubles that the settings' environment wants."""
+    from dependency_injector.providers import Object, Singleton
+
+    from norma.app.container import Container
+    from norma.app.environments import doubles
+
+    container = Container(
+        settings=Object(settings),
+        environ=Object(environ),
+        roots=Object(_roots(settings)),
+        progress=Object(progress or _silent),
+        http_session=Object(http_session),
+    )
+    for name, make in doubles(settings.environment).items():
+        container.providers[name].override(Singleton(make))
+    return container
+
+
+def _roots(settings: Settings) -> tuple[str, ...]:
+    import os
+
+    return settings.workspace.roots or (os.getcwd(),)
+
+
+def _silent(line: str) -> None:
+    pass
+
+
+def _open_workspace(container: "Container") -> None:
+    """Look at the workspace roots first: nothing else makes sense without them."""
+    try:
+        container.workspace()
+    except ValueError as error:
+        raise SettingsError([f"workspace.roots: {error}"]) from error
+
+
+def _models(container: "Container") -> "Models":
+    from norma.app.embedding import embedded_choice
+    from norma.app.models import Models
+    from norma.app.probing import local_server
+
+    settings = container.settings()
+    return Models(
+        settings,
+        container.environ(),
+        settings.environment,
+        container.wires.providers,
+        container.local_wire.provider,
+        lambda: local_server(container.loopback()),
+        lambda: embedded_choice(container.embedded(), settings.embedded, container.clock()),
+    )
