@@ -41,9 +41,9 @@ class Container(DeclarativeContainer):
     """One Norma. Two containers share nothing."""
 
     settings: Provider[Settings] = Dependency(instance_of=Settings)
-    environ: Provider[Mapping[str, str]] = Dependency(instance_of=Mapping)
-    roots: Provider[Sequence[str]] = Dependency(instance_of=tuple)
-    progress: Provider[Callable[[str], None]] = Dependency(instance_of=Callable)
+    environ: Provider[Mapping[str, str]] = Dependency()
+    roots: Provider[Sequence[str]] = Dependency()
+    progress: Provider[Callable[[str], None]] = Dependency()
     http_session: Provider[object] = Object(None)
 
     clock: Provider[Clock] = Singleton(SystemClock)
@@ -78,7 +78,7 @@ class Container(DeclarativeContainer):
         wire=local_wire.provider,
     )
 
-    model: Provider[ChatModel] = Dependency(instance_of=object)
+    model: Provider[ChatModel] = Dependency()
     approver: Provider[Approver | None] = Object(None)
     engine: Provider[Engine] = Factory(
         Engine,

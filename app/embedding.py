@@ -41,9 +41,7 @@ def embedded_model(
             profile="llama.cpp",
         )
 
-    server = partial(
-        EmbeddedServer, port=settings.port, threads=settings.threads, context=settings.context
-    )
+    server = partial(EmbeddedServer, port=settings.port, threads=settings.threads, context=settings.context)
     if settings.gguf is None:
         return EmbeddedModel(weights, chat, make_server=server)
     from pathlib import PurePath
@@ -65,8 +63,8 @@ def embedded_choice(model: ChatModel, settings: EmbeddedSettings, clock: Clock) 
     line = f"model: {model.name} (nothing else is configured, paid for or running)"
     match way_with_tools(settings):
         case "guided":
-            return Choice(GuidedModel(model, clock=clock), (line, BANNER))
+            return Choice(GuidedModel(model, clock=clock), (line, BANNER), embedded=True)
         case "schema":
-            return Choice(SchemaToolsModel(model), (line,))
+            return Choice(SchemaToolsModel(model), (line,), embedded=True)
         case "none":
-            return Choice(model, (line,), tools=False)
+            return Choice(model, (line,), tools=False, embedded=True)

@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from norma.adapters.discovery.local import LocalServer
-from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError
+from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
 from norma.ports.model import ChatModel
 
@@ -31,12 +31,12 @@ KEYS = (
     PaidBy(
         "ANTHROPIC_API_KEY",
         "ANTHROPIC_BASE_URL",
-        ModelSettings("anthropic", api_key_env="ANTHROPIC_API_KEY", profile="anthropic"),
+        ModelSettings("anthropic", api_key_env=Variable("ANTHROPIC_API_KEY"), profile="anthropic"),
     ),
     PaidBy(
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
-        ModelSettings("openai-chat", api_key_env="OPENAI_API_KEY", profile="openai"),
+        ModelSettings("openai-chat", api_key_env=Variable("OPENAI_API_KEY"), profile="openai"),
     ),
 )
 """In the order of preference."""
@@ -56,11 +56,13 @@ DEFAULT_MODELS = {"anthropic": "claude-sonnet-4-5", "openai": "gpt-5-mini"}
 class Choice:
     """
     The model that answers. *lines* say which one and why, for a person. *tools*: whether it gets any.
+    *embedded*: it runs in a server of ours.
     """
 
     model: ChatModel
     lines: tuple[str, ...]
     tools: bool = True
+    embedded: bool = False
 
 
 @frozen
@@ -104,7 +106,7 @@ class Models:
             line = f"model: {server.model} (from {server.program}, which answers at {server.base_url})"
             return Choice(model, (*passed, line))
         choice = self.embedded()
-        return Choice(choice.model, (*passed, *choice.lines), choice.tools)
+        return evolve(choice, lines=(*passed, *choice.lines))
 
     def configured(self, name: str | None) -> ChatModel:
         """
@@ -117,7 +119,9 @@ class Models:
             name = "default" if "default" in models else next(iter(models), None)
         if name is None or name not in models:
             known = ", ".join(models) or "none"
-            raise SettingsError([f"models.{name or '<name>'}: no such model in the settings (there: {known})"])
+            raise SettingsError(
+                [f"models.{name or '<name>'}: no such model in the settings (there: {known})"]
+            )
         if name not in self.made:
             self.made[name] = self.make(models[name], f"models.{name}")
         return self.made[name]
@@ -126,7 +130,9 @@ class Models:
         """The model that *settings* describe; *at* is where they stand. Raises SettingsError."""
         if settings.wire not in self.wires:
             there = ", ".join(self.wires)
-            raise SettingsError([f"{at}.wire: this version can't speak {settings.wire} yet (it can: {there})"])
+            raise SettingsError(
+                [f"{at}.wire: this version can't speak {settings.wire} yet (it can: {there})"]
+            )
         base_url = settings.base_url or VENDOR_URLS[settings.wire]
         model = settings.model or DEFAULT_MODELS.get(settings.profile or "")
         if model is None:
@@ -140,9 +146,8 @@ class Models:
             raise SettingsError([f"{at}: {error}"]) from error
 
     def _paid(self, paid: PaidBy, passed: list[str]) -> Choice:
-        from attrs import evolve
-
-        base = self.environ.get(paid.base_variable) or None
+        given = self.environ.get(paid.base_variable)
+        base = Url(given) if given else None
         settings = evolve(paid.settings, base_url=base)
         model = self.make(settings, paid.variable)
         host = urlsplit(base or VENDOR_URLS[settings.wire]).hostname
@@ -158,7 +163,9 @@ def api_key(settings: ModelSettings, environ: Mapping[str, str], at: str) -> Sec
     if settings.api_key_env is not None:
         text = environ.get(settings.api_key_env, "").strip()
         if not text:
-            raise SettingsError([f"{at}.api_key_env: the environment variable {settings.api_key_env} is not set"])
+            raise SettingsError(
+                [f"{at}.api_key_env: the environment variable {settings.api_key_env} is not set"]
+            )
         return Secret(text)
     if settings.api_key_file is None:
         return None

@@ -99,7 +99,7 @@ async def open_norma(
     async with open_parts(
         settings, environ=environ, approver=approver, progress=progress, http_session=http_session
     ) as container:
-        models = _models(container)
+        models = models_of(container)
         choice = await models.choose(model)
         tools = container.tools() if choice.tools else ()
         if callable(system):
@@ -181,7 +181,8 @@ def _open_workspace(container: "Container") -> None:
         raise SettingsError([f"workspace.roots: {error}"]) from error
 
 
-def _models(container: "Container") -> "Models":
+def models_of(container: "Container") -> "Models":
+    """The ways to a model that *container* has."""
     from norma.app.embedding import embedded_choice
     from norma.app.models import Models
     from norma.app.probing import local_server

@@ -12,7 +12,9 @@ from norma.adapters.console.visible import visible
 from norma.domain.model.questions import Answer, Question
 from norma.ports.approver import Approver
 
-_CHOICES = "  [y] once   [s] for this session, as {rule}   [n] no   [n REASON] no, and say why   [q] no, and stop"
+_CHOICES = (
+    "  [y] once   [s] for this session, as {rule}   [n] no   [n REASON] no, and say why   [q] no, and stop"
+)
 
 
 class ConsoleApprover(Approver):

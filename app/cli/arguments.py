@@ -75,13 +75,17 @@ def _version() -> str:
 def _common() -> argparse.ArgumentParser:
     common = _Parser(add_help=False)
     group = common.add_argument_group("options of every verb")
-    group.add_argument("--json", action="store_true", help="one JSON object a line on stdout, nothing else there")
+    group.add_argument(
+        "--json", action="store_true", help="one JSON object a line on stdout, nothing else there"
+    )
     group.add_argument("--settings", metavar="FILE", help="a settings file; naming it means trusting it")
     group.add_argument(
         "--set", metavar="KEY=VALUE", action="append", default=[],
         help="""one setting, its value in TOML: --set 'journal.path="/tmp/j.db"'""",
     )  # fmt: skip
-    group.add_argument("--allow", metavar="RULE", action="append", default=[], help="allow this, as in 'Edit(src/**)'")
+    group.add_argument(
+        "--allow", metavar="RULE", action="append", default=[], help="allow this, as in 'Edit(src/**)'"
+    )
     group.add_argument("--ask", metavar="RULE", action="append", default=[], help="ask before this")
     group.add_argument("--deny", metavar="RULE", action="append", default=[], help="never allow this")
     group.add_argument(
@@ -124,16 +128,24 @@ def _model(parser: argparse.ArgumentParser) -> None:
 
 def _reply(verbs: Any, common: Any) -> None:
     parser = _verb(verbs, common, "reply", "make one bare call of a model: no tools run, nothing is kept")
-    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="the user's message; - reads it from stdin")
+    parser.add_argument(
+        "prompt", nargs="?", metavar="PROMPT", help="the user's message; - reads it from stdin"
+    )
     parser.add_argument("--wire", choices=WIRES, help="the protocol; needs --base-url and --model")
     parser.add_argument("--base-url", metavar="URL", help="where the wire's server is")
-    parser.add_argument("--model", metavar="MODEL", help="with --wire the provider's id, else a name in the settings")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="with --wire the provider's id, else a name in the settings"
+    )
     parser.add_argument("--api-key-env", metavar="VAR", help="the environment variable that holds the key")
-    parser.add_argument("--profile", metavar="NAME", help="the provider's profile, when its host does not tell")
+    parser.add_argument(
+        "--profile", metavar="NAME", help="the provider's profile, when its host does not tell"
+    )
     parser.add_argument("--no-stream", action="store_true", help="ask for the answer in one piece")
     parser.add_argument("--tools", metavar="FILE", help="a JSON list of name, description and input_schema")
     parser.add_argument("--request", metavar="FILE", help="a JSON request: system, messages, tools, options")
-    parser.add_argument("--print-request", action="store_true", help="print what would be sent, and send nothing")
+    parser.add_argument(
+        "--print-request", action="store_true", help="print what would be sent, and send nothing"
+    )
 
 
 def _grep(verbs: Any, common: Any) -> None:

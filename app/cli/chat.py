@@ -11,7 +11,7 @@ from norma.app.cli.command import Command, run_async
 from norma.app.cli.conversation import opened, session_for
 from norma.app.cli.screen import Screen
 from norma.app.cli.turns import follow
-from norma.app.cli.typing import PipedLines, Typed, typed_lines
+from norma.app.cli.typed import PipedLines, Typed, typed_lines
 from norma.app.running import Norma
 
 if TYPE_CHECKING:

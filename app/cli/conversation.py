@@ -1,4 +1,4 @@
-"""What `ask` and `chat` share: an open Norma with a person or nobody to ask, and the session to go on with."""
+"""What `ask` and `chat` share: an open Norma, somebody or nobody to ask, and the session to go on with."""
 
 import sys
 from collections.abc import AsyncIterator, Callable

@@ -25,7 +25,9 @@ def failure_of(error: Exception) -> Told:
     if isinstance(error, SettingsError):
         many = len(error.faults) > 1
         faults = "".join(f"\n  {fault}" for fault in error.faults) if many else str(error)
-        return Told(Failure("usage", f"{len(error.faults)} faults in the settings:{faults}" if many else faults))
+        return Told(
+            Failure("usage", f"{len(error.faults)} faults in the settings:{faults}" if many else faults)
+        )
     if isinstance(error, UsageError):
         return Told(Failure("usage", str(error)))
     if isinstance(error, ModelError):

@@ -73,7 +73,9 @@ def _searched(workspace: Workspace, wanted: str | None, folder: str) -> str:
         raise UsageError(f"{wanted!r} is no path: {error}") from error
     if resolved.root is None:
         roots = ", ".join(workspace.roots)
-        raise Refused(f"{resolved.path} lies outside the workspace ({roots}); only workspace.roots opens more")
+        raise Refused(
+            f"{resolved.path} lies outside the workspace ({roots}); only workspace.roots opens more"
+        )
     return resolved.path
 
 
@@ -107,7 +109,7 @@ def _row(line: SearchLine, root: str) -> dict[str, Any]:
 
 
 def _text(row: Mapping[str, Any]) -> str:
-    path = row["path"].encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    path = str(row["path"]).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if "count" in row:
         return f"{path}:{row['count']}"
     if "line" not in row:

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from norma.adapters.console.lines import LineInput
 
-_PROMPT = "› "
+_PROMPT = "> "
 
 
 class Typed(Protocol):
