@@ -57,7 +57,8 @@ class Network:
                 case (int(status), bytes(body)):
                     self.one_answered.set()
                     return status, body
-            raise AssertionError(answer)
+                case _:
+                    raise AssertionError(answer)
         finally:
             self.open -= 1
 
