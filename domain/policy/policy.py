@@ -242,7 +242,7 @@ def _unreadable(action: Action) -> str | None:
     """What in *action* can't be compared with rules; such a call is denied, since no deny could bind it."""
     for use in action.paths:
         try:
-            inside = use.root is None or holds(use.root, use.path)
+            inside = holds("/" if use.root is None else use.root, use.path)
         except ValueError as error:
             return f"The tool {action.tool} named a path that rules can't be compared with: {error}."
         if not inside:

@@ -27,32 +27,32 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(f"{name}_row", rows, ids=[row["why"] for row in rows])
 
 
-def read_lists(text: str, separator: str) -> dict[str, list[str]]:
-    lists: dict[str, list[str]] = {}
+def read_policy(text: str, separator: str, *, ignore_case: bool = False) -> Policy:
+    lists: dict[str, list[str]] = {"allow": [], "deny": []}
     for one in text.split(separator):
         word, rule = one.strip().split(" ", maxsplit=1)
         if rule.startswith("domain:"):
             rule = f"WebFetch({rule})"
-        lists.setdefault(word, []).append(rule.removeprefix("tool "))
-    return lists
+        lists[word].append(rule.removeprefix("tool "))
+    return policy(allow=lists["allow"], deny=lists["deny"], ignore_case=ignore_case)
 
 
 def test_T3_path_table(path_row: dict[str, Any]) -> None:
-    lists = read_lists(path_row["rule"], ";")
+    rules = read_policy(path_row["rule"], ";")
     path = posixpath.normpath(posixpath.join(ROOT, LINKS.get(path_row["path"], path_row["path"])))
     match path_row["want"]:
         case "deny" | "allow" as want:
-            assert decision(policy(**lists), reading(path)) == want
+            assert decision(rules, reading(path)) == want
         case "deny on a case-insensitive file system":
-            assert decision(policy(**lists, ignore_case=True), reading(path)) == "deny"
-            assert decision(policy(**lists), reading(path)) == "allow"
+            assert decision(read_policy(path_row["rule"], ";", ignore_case=True), reading(path)) == "deny"
+            assert decision(rules, reading(path)) == "allow"
         case "documented: not detected":
-            assert decision(policy(**lists), reading(path)) == "allow"
+            assert decision(rules, reading(path)) == "allow"
         case "deny for writing, though it does not exist yet":
             for tool in ("Write", "Edit", "MultiEdit"):
-                assert decision(policy(**lists), editing(path, tool=tool)) == "deny"
+                assert decision(rules, editing(path, tool=tool)) == "deny"
         case "the literal name or the home folder, the same in the check and in the call":
-            assert decision(policy(**lists), reading(path)) == "allow"
+            assert decision(rules, reading(path)) == "allow"
             assert decision(policy(deny=["Read(~/**)"]), reading(path)) == "deny"
             assert decision(policy(allow=["Read(~/**)"]), reading("/home/me/x")) == "ask"
         case want:
@@ -60,7 +60,7 @@ def test_T3_path_table(path_row: dict[str, Any]) -> None:
 
 
 def test_T3_domain_table(domain_row: dict[str, Any]) -> None:
-    rules = policy(**read_lists(domain_row["rule"], ","))
+    rules = read_policy(domain_row["rule"], ",")
     url, _, hop = domain_row["url"].partition(" redirects to ")
     host = urlsplit(url).hostname or ""
     match domain_row["want"]:
@@ -73,7 +73,9 @@ def test_T3_domain_table(domain_row: dict[str, Any]) -> None:
         case "ask or allow, documented" | "documented either way":
             assert decision(rules, fetching(host)) == "allow", "neither port nor scheme is looked at"
         case "refuse":
-            assert decision(rules, fetching(host)) == "allow", "the address rule is the fetcher's, not the policy's"
+            assert decision(rules, fetching(host)) == "allow", (
+                "the address rule is the fetcher's, not the policy's"
+            )
         case "ask for evil.net or stop with the new address in the result":
             assert decision(rules, fetching(host)) == "allow"
             assert decision(rules, fetching(urlsplit(hop).hostname or "")) == "ask"
@@ -95,7 +97,7 @@ def test_T3_no_row_of_the_shell_table_is_allowed_that_should_not_be(bash_row: di
         )
         return
     got = decision(Policy.of("default", [ScopeRules("user", **lists)]), command)
-    # Without a parser "echo rm x" is not told from running rm, and "ls && rm x" not from quoting it: both ask.
+    # Without a parser "echo rm x" can't be told from running rm, nor "ls && rm x" from quoting it: both ask.
     assert got in {"deny", "ask"}
     if bash_row["command"].startswith("rm "):
         assert got == "deny"
