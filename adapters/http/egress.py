@@ -1,0 +1,128 @@
+"""
+The egress: the one seam through which HTTP leaves this process (contract N8).
+
+It knows the network policy and the environment's proxies, and tells of each call which way it went.
+Above: the adapters of models, pages, searches and tool servers. Below: one aiohttp session.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from norma.adapters.http.call import Call, CallFailed, CallReport, Route, host_of, shown_url
+from norma.adapters.http.policy import NetworkPolicy
+from norma.adapters.http.proxy import CgiRefused, ProxyRefused, parse_proxy, proxy_for, shown
+from norma.domain.model.failures import Failure
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from norma.adapters.http.transport import Answer
+
+__all__ = ["Call", "CallFailed", "CallReport", "Egress", "NetworkPolicy"]
+
+
+class Egress:
+    """
+    Sends HTTP calls. Many may run at once.
+
+    With a *session* of the host's, that decides proxy, TLS and timeouts and is never closed here (N4); else
+    one is opened at the first call and closed by `aclose`. *report* is told of each call; what it raises
+    comes out of the call.
+    """
+
+    def __init__(
+        self,
+        policy: NetworkPolicy,
+        *,
+        environ: Mapping[str, str],
+        session: "aiohttp.ClientSession | None" = None,
+        report: Callable[[CallReport], None] | None = None,
+    ) -> None:
+        self._policy = policy
+        self._environ = environ
+        self._hosts_own = session is not None
+        self._session = session
+        self._report = report
+        self._closed = False
+
+    async def send(self, call: Call) -> "Answer":
+        """
+        Send *call* once. Redirects are not followed.
+
+        The answer, whatever its status, when its headers have come; the caller owns it. A cancel while
+        this waits closes the connection before it passes.
+
+        Raises:
+            CallFailed: there is no answer; its failure's kind is network, proxy, timeout, protocol,
+                refused (N3) or usage.
+        """
+        peer: list[str] = []
+        route: Route = "host"
+        proxy: str | None = None
+        try:
+            if not self._hosts_own:
+                proxy = self._proxy(call.url)
+                route = "direct" if proxy is None else "proxy"
+            answer = await self._send(call, proxy, peer)
+        except CallFailed as error:
+            self._tell(call, route, proxy, peer, failure=error.failure)
+            raise
+        self._tell(call, route, proxy, peer, status=answer.status)
+        return answer
+
+    async def aclose(self) -> None:
+        """Close every connection. Later calls fail."""
+        self._closed = True
+        session, self._session = self._session, None
+        if session is not None and not self._hosts_own:
+            await session.close()
+
+    async def _send(self, call: Call, proxy: str | None, peer: list[str]) -> "Answer":
+        from norma.adapters.http import transport
+
+        if self._closed:
+            raise CallFailed(Failure("internal", "the network client is closed already"), may_retry=False)
+        if self._session is None:
+            self._session = transport.open_session(self._policy)
+        policy = None if self._hosts_own else self._policy
+        return await transport.send(self._session, call, proxy=proxy, policy=policy, peer=peer)
+
+    def _proxy(self, url: str) -> str | None:
+        if self._policy.proxy == "none":
+            return None
+        try:
+            if self._policy.proxy != "env":
+                return parse_proxy(self._policy.proxy)
+            return proxy_for(url, self._environ)
+        except CgiRefused as error:
+            raise CallFailed(
+                Failure("refused", f"{host_of(url)}: {error}", "policy"), may_retry=False
+            ) from None
+        except ProxyRefused as error:
+            message = f"{host_of(url)} can't be reached through the environment's proxy: {error}"
+            raise CallFailed(Failure("proxy", message, "local"), may_retry=False) from None
+
+    def _tell(
+        self,
+        call: Call,
+        route: Route,
+        proxy: str | None,
+        peer: list[str],
+        *,
+        status: int | None = None,
+        failure: Failure | None = None,
+    ) -> None:
+        if self._report is None:
+            return
+        self._report(
+            CallReport(
+                call.method,
+                shown_url(call.url),
+                call.attempt,
+                route,
+                proxy=None if proxy is None else shown(proxy),
+                address=peer[-1] if peer else None,
+                status=status,
+                failure=None if failure is None else failure.kind,
+            )
+        )

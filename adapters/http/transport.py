@@ -1,0 +1,326 @@
+"""
+aiohttp, and nothing else of it anywhere: the session, the answer, and what its exceptions mean.
+
+Imported when the first request goes out, because the import alone costs more than the rest of Norma's.
+"""
+
+import asyncio
+import contextvars
+import socket
+import ssl
+from typing import Any
+
+import aiohttp
+
+from norma.adapters.http.call import Call, CallFailed, host_of
+from norma.adapters.http.encoding import OFFERED, BadEncoding, Inflater, inflater_for
+from norma.adapters.http.policy import NetworkPolicy
+from norma.domain.model.failures import Failure
+from norma.domain.model.secrets import Secret
+
+USER_AGENT = "norma/0.4"
+
+_peer: contextvars.ContextVar[list[str]] = contextvars.ContextVar("norma_peer")
+"""Where the connector notes the address of the connection that it gives to the call of this task."""
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Tells which address a call went to; after a short answer the connection itself is gone already."""
+
+    async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - it is theirs
+        connection = await super().connect(req, traces, timeout)
+        found = connection.transport and connection.transport.get_extra_info("peername")
+        if found:
+            _peer.get([]).append(_shown_address(found))
+        return connection
+
+
+def open_session(policy: NetworkPolicy) -> aiohttp.ClientSession:
+    """A session of our own. Its owner closes it. Raises CallFailed when the CA file can't be used."""
+    return aiohttp.ClientSession(
+        connector=_Connector(limit=0, ssl=_trust(policy), resolver=aiohttp.ThreadedResolver()),
+        timeout=session_timeout(policy),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trust_env=False,
+        auto_decompress=False,
+    )
+
+
+def session_timeout(policy: NetworkPolicy) -> aiohttp.ClientTimeout:
+    """N6: no bound on the whole; the bound on connecting includes name, proxy and TLS."""
+    return aiohttp.ClientTimeout(
+        total=None, connect=policy.connect_timeout_s, sock_read=policy.idle_timeout_s
+    )
+
+
+def _trust(policy: NetworkPolicy) -> ssl.SSLContext | bool:
+    if policy.insecure_tls:
+        return False
+    if policy.ca_file is None:
+        return True
+    context = ssl.create_default_context()
+    try:
+        context.load_verify_locations(policy.ca_file)
+    except (OSError, ssl.SSLError) as error:
+        message = f"network.ca_file {policy.ca_file!r} can't be used: {error}; it must hold PEM certificates"
+        raise CallFailed(Failure("usage", message), may_retry=False) from error
+    return context
+
+
+class Answer:
+    """
+    An answer whose headers have come. Its owner reads it to its end, or lets go of it, or closes it.
+
+    Not safe for two readers at once. Used on the loop that opened it.
+    """
+
+    __slots__ = ("_content", "_host", "_inflater", "_lines", "_loop", "_response", "headers", "status", "url")
+
+    def __init__(self, response: aiohttp.ClientResponse, call: Call) -> None:
+        self._response = response
+        self._content = response.content
+        self._loop = asyncio.get_running_loop()
+        self._host = host_of(call.url)
+        self._inflater: Inflater | None = None
+        self.status = response.status
+        self.headers = response.headers
+        self.url = call.url
+        try:
+            self._inflater = inflater_for(response.headers.get("Content-Encoding"))
+        except BadEncoding as error:
+            response.close()
+            raise self._damaged(error) from None
+
+    async def read(self) -> bytes:
+        """
+        The next decoded bytes as soon as there are some; empty at the end of the body.
+
+        Raises:
+            CallFailed: the body broke off (`stream_dropped`), went silent (`timeout`) or is damaged
+                (`protocol`). What had arrived before was given out first.
+        """
+        if self._inflater is not None:
+            return await self._read_inflated(self._inflater)
+        try:
+            return await self._content.readany()
+        except Exception as error:
+            return self._after(error)
+
+    async def read_up_to(self, most_bytes: int) -> tuple[bytes, bool]:
+        """The body, cut after *most_bytes* decoded ones, and whether it was. Raises CallFailed as `read`."""
+        pieces: list[bytes] = []
+        size = 0
+        while piece := await self.read():
+            pieces.append(piece)
+            size += len(piece)
+            if size > most_bytes:
+                return b"".join(pieces)[:most_bytes], True
+        return b"".join(pieces), False
+
+    def close(self) -> None:
+        """Close the connection now, from any thread; one whose body has ended is kept for the next call."""
+        if self._response.closed:
+            return
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            here = None
+        if here is self._loop:
+            self._response.close()
+        elif not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._response.close)
+
+    def let_go(self, *, within_s: float = 0.5) -> None:
+        """
+        Nothing more is wanted of the body.
+
+        If its end comes within *within_s* the connection is kept for the next call, else closed. (aiohttp
+        gives it back by itself when the end comes; nothing waits for that here.)
+        """
+        if not self._response.closed:
+            self._loop.call_later(within_s, self._response.close)
+
+    async def _read_inflated(self, inflater: Inflater) -> bytes:
+        try:
+            while True:
+                data = b"" if inflater.has_more else await self._content.readany()
+                ended = not data and not inflater.has_more
+                if out := inflater.take(data):
+                    return out
+                if ended and not inflater.ended:
+                    raise self._dropped("the compressed body is cut")
+                if ended:
+                    return b""
+        except BadEncoding as error:
+            self._response.close()
+            raise self._damaged(error) from None
+        except CallFailed:
+            raise
+        except Exception as error:
+            rest = self._after(error)
+            return inflater.take(rest) or rest[:0]
+
+    def _after(self, error: Exception) -> bytes:
+        """
+        What had arrived before *error*, which is kept for the next read; if nothing had, the failure.
+
+        aiohttp's reader forgets what it holds as soon as the connection fails.
+        """
+        content = self._content
+        content.set_exception(None)  # type: ignore[arg-type]  # the public way to its buffer
+        rest = content.read_nowait()
+        content.set_exception(error)
+        if rest:
+            return rest
+        self._response.close()
+        raise failed_reading(error, self._host) from error
+
+    def _dropped(self, why: str) -> CallFailed:
+        message = f"the answer of {self._host} broke off before its end: {why}"
+        return CallFailed(Failure("stream_dropped", message, "transport"), may_retry=True)
+
+    def _damaged(self, error: BadEncoding) -> CallFailed:
+        message = f"the answer of {self._host} can't be read: {error}"
+        return CallFailed(Failure("protocol", message, "transport"), may_retry=False)
+
+
+async def send(
+    session: aiohttp.ClientSession,
+    call: Call,
+    *,
+    proxy: str | None,
+    policy: NetworkPolicy | None,
+    peer: list[str],
+) -> Answer:
+    """
+    Send *call* once, redirects not followed; its answer when the headers have come.
+
+    Without *policy* the session is the host's, with timeouts and proxy of its own. The address that
+    was connected to is added to *peer*. Raises CallFailed.
+    """
+    headers = {"User-Agent": USER_AGENT, "Accept-Encoding": OFFERED}
+    known = {name.lower(): name for name in headers}
+    for name, value in call.headers.items():
+        headers.pop(known.pop(name.lower(), ""), None)
+        headers[name] = value.reveal() if isinstance(value, Secret) else value
+    options: dict[str, Any] = {} if policy is None else {"proxy": proxy, "timeout": session_timeout(policy)}
+    token = _peer.set(peer)
+    try:
+        async with asyncio.timeout(_longest_wait_s(policy)):
+            response = await session.request(
+                call.method,
+                _exact_url(call.url),
+                headers=headers,
+                data=call.body,
+                allow_redirects=False,
+                auto_decompress=False,
+                **options,
+            )
+    except Exception as error:
+        failure = failed_sending(error, host_of(call.url))
+        cause = _safe_cause(error)
+    else:
+        return Answer(response, call)
+    finally:
+        _peer.reset(token)
+    raise failure from cause
+
+
+def _longest_wait_s(policy: NetworkPolicy | None) -> float | None:
+    """aiohttp bounds silence once the request is out; this bounds a server that never takes it."""
+    if policy is None or policy.idle_timeout_s is None:
+        return None
+    return policy.connect_timeout_s + 2 * policy.idle_timeout_s
+
+
+def _exact_url(url: str) -> Any:
+    """The URL with its escapes as they are; aiohttp would unescape what it finds needless."""
+    from yarl import URL
+
+    return URL(url, encoded=True)
+
+
+def _safe_cause(error: Exception) -> BaseException | None:
+    """What may be kept of *error*: its repr can hold the request's headers, or a proxy with its password."""
+    if isinstance(error, aiohttp.ClientResponseError):
+        return None
+    return error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+
+
+def failed_sending(error: Exception, host: str) -> CallFailed:
+    """What an exception means that came before the headers did."""
+    match error:
+        case aiohttp.ConnectionTimeoutError():
+            return _network(
+                f"no connection to {host} within the time for connecting (network.connect_timeout_s)"
+            )
+        case aiohttp.SocketTimeoutError() | TimeoutError():
+            return _silent(host)
+        case aiohttp.ClientConnectorCertificateError():
+            why = f"the certificate of {host} is not trusted: {error.certificate_error}"
+            return _network(f"{why} (network.ca_file names further authorities)", may_retry=False)
+        case aiohttp.ClientHttpProxyError():
+            message = f"the proxy refused a connection to {host} with status {error.status}"
+            failure = Failure("proxy", message, "transport", status=error.status)
+            return CallFailed(failure, may_retry=error.status != 407)
+        case aiohttp.ClientProxyConnectionError():
+            message = f"no connection to the proxy for {host}: {_words(error.os_error)}"
+            return CallFailed(
+                Failure("proxy", message, "transport"), may_retry=not _unknown_name(error.os_error)
+            )
+        case aiohttp.ClientConnectorDNSError():
+            why = _words(error.os_error)
+            return _network(
+                f"the host of {host} was not found: {why}", may_retry=not _unknown_name(error.os_error)
+            )
+        case aiohttp.ServerDisconnectedError():
+            return _network(f"{host} closed the connection without an answer")
+        case aiohttp.ClientConnectorError():
+            return _network(f"no connection to {host}: {_words(error.os_error)}")
+        case aiohttp.InvalidURL():
+            return CallFailed(
+                Failure("usage", f"the URL of {host or 'the request'} is not valid"), may_retry=False
+            )
+        case aiohttp.ClientResponseError():
+            why = f"{host} did not answer in HTTP: {error.message}"
+            return CallFailed(Failure("protocol", why, "transport"), may_retry=False)
+        case aiohttp.ClientConnectionError() | OSError():
+            return _network(f"the connection to {host} failed: {_words(error)}")
+        case _:
+            why = f"the request to {host} could not be sent: {type(error).__name__}: {error}"
+            return CallFailed(Failure("internal", why), may_retry=False)
+
+
+def failed_reading(error: Exception, host: str) -> CallFailed:
+    """What an exception means that came while the body was read."""
+    if isinstance(error, aiohttp.SocketTimeoutError | TimeoutError):
+        return _silent(host)
+    why = str(error) or type(error).__name__
+    failure = Failure("stream_dropped", f"the answer of {host} broke off before its end: {why}", "transport")
+    return CallFailed(failure, may_retry=True)
+
+
+def _network(message: str, *, may_retry: bool = True) -> CallFailed:
+    return CallFailed(Failure("network", message, "transport"), may_retry=may_retry)
+
+
+def _silent(host: str) -> CallFailed:
+    message = f"{host} sent nothing for as long as network.idle_timeout_s allows"
+    return CallFailed(Failure("timeout", message, "transport"), may_retry=False)
+
+
+def _words(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _unknown_name(error: BaseException) -> bool:
+    """Whether a name does not exist, as against a name server that could not be asked just now."""
+    cause = getattr(error, "os_error", error)
+    return isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN
+
+
+def _shown_address(peername: Any) -> str:
+    if not isinstance(peername, tuple):
+        return str(peername)
+    host, port = peername[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
