@@ -1,0 +1,1 @@
+"""What the model wires share: profiles, the assembly of replies, the mapping of errors, the reply itself."""

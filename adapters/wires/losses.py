@@ -1,0 +1,60 @@
+"""
+What a wire can't carry of a conversation (contract M14), as values and as one table. Pure.
+
+The table says for each kind of block what a wire's codec does with it; a property test holds the two
+together. A codec reports each loss of a request, so nothing is left out in silence.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from attrs import frozen
+
+Fate: TypeAlias = Literal["kept", "translated", "dropped"]
+
+
+@frozen
+class Loss:
+    """
+    One thing of a request that does not reach the model as it is.
+
+    *what* is a kind of block or the name of an option, *where* the place of its message (None: not in one).
+    """
+
+    what: str
+    fate: Literal["translated", "dropped"]
+    why: str
+    where: int | None = None
+
+
+@frozen
+class Portability:
+    """The fates that blocks of one kind can have on a wire, and when."""
+
+    fates: frozenset[Fate]
+    why: str
+
+
+def _row(why: str, *fates: Fate) -> Portability:
+    return Portability(frozenset(fates), why)
+
+
+TABLE: Mapping[str, Mapping[str, Portability]] = {
+    "openai-chat": {
+        "text": _row("citations have no place on this wire", "kept", "translated"),
+        "thinking": _row(
+            "replayed as plain text, only to its own provider where that wants it", "translated", "dropped"
+        ),
+        "tool_call": _row(
+            "arguments that were no object are sent as an object that shows them", "kept", "translated"
+        ),
+        "tool_result": _row(
+            "whether it is an error is not said; pictures follow in a user message", "kept", "translated"
+        ),
+        "image": _row("users may send them where the provider takes them", "kept", "dropped"),
+        "audio": _row("users may send wav and mp3 data where the provider takes it", "kept", "dropped"),
+        "document": _row("users may send data where the provider takes it", "kept", "dropped"),
+        "opaque": _row("only its own wire understands it", "dropped"),
+    },
+}
+"""Wire, then kind of block. A wire has its rows when its codec has."""
