@@ -1,0 +1,267 @@
+"""Answers of the chat wire as neutral events (contract C4-C7, M5, M9-M12). Pure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from norma.adapters.http.json_text import parse, parse_exactly
+from norma.adapters.http.sse import EventTooLong, SseDecoder
+from norma.adapters.openai_chat.calls import Calls, holds_objects
+from norma.adapters.wires.assembly import Assembly, LateArguments
+from norma.adapters.wires.errors import WireError, api_failure, dropped, excerpt, protocol_error
+from norma.domain.model.failures import Failure, ProviderWords
+from norma.domain.model.replies import Stop, StopReason
+from norma.domain.model.usage import Usage
+
+_STOPS: Mapping[str, StopReason] = {
+    "stop": "end_turn",
+    "end_turn": "end_turn",
+    "eos": "end_turn",
+    "tool_calls": "tool_use",
+    "tool_use": "tool_use",
+    "function_call": "tool_use",
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "content_filter": "content_filter",
+    "sensitive": "content_filter",
+    "refusal": "refusal",
+    "model_context_window_exceeded": "context_overflow",
+}
+
+_MINIMAX: Mapping[int, tuple[str, bool]] = {
+    1000: ("server", True),
+    1001: ("timeout", False),
+    1002: ("rate_limited", True),
+    1004: ("authentication", False),
+    1008: ("permission", False),
+    1013: ("server", True),
+    1024: ("server", True),
+    1033: ("server", True),
+    1039: ("rate_limited", True),
+    2049: ("authentication", False),
+}
+"""`base_resp.status_code` of MiniMax: the kind of failure, and whether trying again may help."""
+
+
+class AnswerDecoder:
+    """
+    Decodes one answer: `feed` and `finish` for a stream, `whole` for a JSON body.
+
+    Events come out at `events`. *is_done*: the end mark was seen, nothing after it can matter. Each method
+    raises WireError when the answer says, or shows, that it fails; the events before that still stand.
+    """
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        new_id: Callable[[], str],
+        vendor: str,
+        tool_name: Callable[[str], str],
+        statuses: frozenset[int],
+    ) -> None:
+        self._host = host
+        self._statuses = statuses
+        self._assembly = Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name, calls_overlap=True)
+        self._calls = Calls(self._assembly)
+        self._sse = SseDecoder()
+        self._finish_word: str | None = None
+        self._refused = False
+        self.events = self._assembly.events
+        self.partial = self._assembly.partial
+        self.partial_usage = self._assembly.partial_usage
+        self.is_done = False
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of a stream."""
+        try:
+            found = self._sse.feed(data)
+        except EventTooLong as error:
+            raise protocol_error(f"the answer of {self._host} can't be read: {error}") from None
+        for event in found:
+            if self.is_done:
+                return
+            self._event(event)
+
+    def finish(self) -> None:
+        """The stream's bytes are over."""
+        rest = self._sse.finish()
+        if rest is not None and not self.is_done:
+            self._event(rest)
+        if self.is_done:
+            return
+        if self._finish_word is None:
+            raise dropped(self._host, "it gave neither a finish reason nor [DONE]")
+        self._end()
+
+    def cut(self) -> bool:
+        """The connection failed. If the answer had said its finish, it counts as whole: ends it and says so."""
+        if self._finish_word is None or self.is_done:
+            return self.is_done
+        self._end()
+        return True
+
+    def whole(self, body: bytes) -> None:
+        """The JSON body of an answer that is no stream."""
+        if not body.strip():
+            raise protocol_error(f"{self._host} answered with status 200 and an empty body")
+        try:
+            value = parse_exactly(body)
+        except ValueError as error:
+            shown = excerpt(body)
+            raise protocol_error(f"the answer of {self._host} is no JSON ({error}): {shown}") from None
+        if not isinstance(value, dict):
+            raise protocol_error(f"the answer of {self._host} is no JSON object: {excerpt(body)}")
+        self._raise_error(value)
+        choice = _first_choice(value)
+        if choice is None:
+            raise protocol_error(f"the answer of {self._host} has no choices: {excerpt(body)}")
+        message = choice.get("message")
+        self._choice(choice, message if isinstance(message, dict) else {}, is_whole=True)
+        self._usage(value.get("usage"))
+        self._end()
+
+    def _event(self, data: bytes) -> None:
+        if not data or data.isspace():
+            return
+        try:
+            chunk = parse(data)
+        except ValueError:
+            if data.strip() == b"[DONE]":
+                self._end()
+                return
+            shown = excerpt(data)
+            raise protocol_error(f"an event in the answer of {self._host} is no JSON: {shown}") from None
+        if not isinstance(chunk, dict):
+            shown = excerpt(data)
+            raise protocol_error(f"an event in the answer of {self._host} is no JSON object: {shown}")
+        if "error" in chunk or "base_resp" in chunk:
+            self._raise_error(chunk)
+        if chunk.get("choices"):
+            choice = _first_choice(chunk)
+            if choice is not None:
+                if holds_objects(choice.get("delta")):  # a tool's input as an object: its integers count
+                    choice = _first_choice(parse_exactly(data)) or choice
+                delta = choice.get("delta")
+                if delta is None:
+                    delta = choice.get("message")  # some gateways send one whole message
+                self._choice(choice, delta if isinstance(delta, dict) else {}, is_whole=False)
+        if chunk.get("usage") is not None:
+            self._usage(chunk["usage"])
+
+    def _choice(self, choice: dict[str, Any], delta: dict[str, Any], *, is_whole: bool) -> None:
+        assembly = self._assembly
+        if len(delta) > 1 or "content" not in delta:
+            thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_text")
+            if thought and isinstance(thought, str):
+                assembly.thinking(thought)
+            refusal = delta.get("refusal")
+            if refusal and isinstance(refusal, str):
+                self._refused = True
+                assembly.text(refusal)
+        content = delta.get("content")
+        if content:
+            if isinstance(content, str):
+                assembly.text(content)
+            else:
+                self._parts(content)
+        if "tool_calls" in delta or "function_call" in delta:
+            try:
+                self._calls.take(delta, is_whole=is_whole)
+            except LateArguments as error:
+                raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
+        word = choice.get("finish_reason")
+        if word and isinstance(word, str):
+            self._finish_word = word
+            if word == "error":
+                raise api_failure(self._host, choice.get("error") or {"code": 500}, statuses=self._statuses)
+        if choice.get("usage") is not None:
+            self._usage(choice["usage"])
+
+    def _parts(self, content: object) -> None:
+        """Content as a list of parts, some of them thinking."""
+        for part in content if isinstance(content, list) else ():
+            if isinstance(part, str):
+                self._assembly.text(part)
+            elif isinstance(part, dict):
+                self._part(part)
+
+    def _part(self, part: dict[str, Any]) -> None:
+        match part.get("type"):
+            case "thinking":
+                thinking = part.get("thinking")
+                for piece in thinking if isinstance(thinking, list) else (thinking,):
+                    text = piece.get("text") if isinstance(piece, dict) else piece
+                    if isinstance(text, str):
+                        self._assembly.thinking(text)
+            case "refusal":
+                self._refused = True
+                self._assembly.text(str(part.get("refusal") or ""))
+            case _:
+                text = part.get("text")
+                if isinstance(text, str):
+                    self._assembly.text(text)
+
+    def _usage(self, report: object) -> None:
+        if isinstance(report, dict):
+            usage = read_usage(report)
+            if usage is not None:
+                self._assembly.add_usage(usage)
+
+    def _end(self) -> None:
+        self.is_done = True
+        self._assembly.finish(Stop(self._reason(), self._finish_word))
+
+    def _reason(self) -> StopReason:
+        word = self._finish_word
+        reason: StopReason = "end_turn" if word is None else _STOPS.get(word.lower(), "other")
+        if reason in ("end_turn", "tool_use") and self._assembly.has_calls:
+            return "tool_use"
+        if reason == "tool_use":
+            return "other"  # it says so, but there is no call
+        return "refusal" if reason == "end_turn" and self._refused else reason
+
+    def _raise_error(self, value: dict[str, Any]) -> None:
+        error = value.get("error")
+        if error:
+            raise api_failure(self._host, error, statuses=self._statuses)
+        base = value.get("base_resp")
+        code = base.get("status_code") if isinstance(base, dict) else None
+        if isinstance(code, int) and code != 0:
+            raise self._minimax(code, str(base.get("status_msg") or "") if isinstance(base, dict) else "")
+
+    def _minimax(self, code: int, said: str) -> WireError:
+        kind, may_retry = _MINIMAX.get(code, ("invalid_request", False))
+        message = f"{self._host} reported an error: {said} (code {code})"
+        words = ProviderWords(code=str(code), message=said or None)
+        failure = Failure(kind, message, "api", provider=words)  # type: ignore[arg-type]  # the table's words
+        return WireError(failure, may_retry=may_retry)
+
+
+def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
+    """The choice of index 0; further ones were not asked for."""
+    choices = value.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and not choice.get("index"):
+            return choice
+    return None
+
+
+def read_usage(report: Mapping[str, Any]) -> Usage | None:
+    """A provider's report in neutral counts (M9); None if it counts nothing."""
+    details = report.get("prompt_tokens_details")
+    read = _count(details, "cached_tokens")
+    read = _count(report, "cached_tokens") if read is None else read
+    read = _count(report, "prompt_cache_hit_tokens") if read is None else read
+    usage = Usage(
+        _count(report, "prompt_tokens"),
+        read,
+        _count(details, "cache_write_tokens"),
+        _count(report, "completion_tokens"),
+        _count(report.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+    return None if usage == Usage() else usage
+
+
+def _count(report: object, name: str) -> int | None:
+    value = report.get(name) if isinstance(report, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

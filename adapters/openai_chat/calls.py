@@ -1,0 +1,112 @@
+"""
+Which tool call a fragment belongs to (contract C7). Pure.
+
+A valid index is the identity of a call. Providers leave it out, or put every call at index 0, repeat ids
+and names with each fragment, or leave out ids; so beside the index an id that is new begins a new call,
+and without any of these a fragment goes on with the call that was opened last.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from norma.adapters.wires.assembly import Assembly
+
+
+class Calls:
+    """Hands the fragments of one reply to its assembly."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._by_index: dict[int, int] = {}
+        self._by_id: dict[str, int] = {}
+        self._last: int | None = None
+        self._count = 0
+
+    def take(self, delta: Mapping[str, Any], *, is_whole: bool) -> None:
+        """
+        The calls in one delta, or (*is_whole*) in a whole message, where each entry is a call.
+
+        Raises LateArguments.
+        """
+        entries = delta.get("tool_calls")
+        in_this_delta: set[int] = set()
+        for entry in entries if isinstance(entries, list) else ():
+            if isinstance(entry, dict):
+                in_this_delta.add(self._entry(entry, in_this_delta, is_whole=is_whole))
+        legacy = delta.get("function_call")
+        if isinstance(legacy, dict) and not entries:
+            self._entry({"function": legacy}, in_this_delta, is_whole=is_whole)
+
+    def _entry(self, entry: dict[str, Any], in_this_delta: set[int], *, is_whole: bool) -> int:
+        function = entry.get("function")
+        function = function if isinstance(function, dict) else {}
+        call_id, name = _text(entry.get("id")), _text(function.get("name"))
+        arguments = function.get("arguments")
+        brings = isinstance(arguments, dict) or bool(isinstance(arguments, str) and arguments.strip())
+        index = entry.get("index")
+        place = None
+        if not is_whole:
+            at = index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
+            place = self._find(at, call_id, name, in_this_delta, brings=brings)
+        if place is None:
+            place = self._open(call_id, name)
+        self._assembly.name_call(place, call_id, name)
+        if isinstance(index, int) and not is_whole:
+            self._by_index[index] = place
+        if call_id:
+            self._by_id.setdefault(call_id, place)
+        self._last = place
+        if isinstance(arguments, str):
+            self._assembly.arguments(place, arguments)
+        elif isinstance(arguments, dict):
+            self._assembly.set_arguments(place, arguments)
+        extra = entry.get("extra_content")
+        if isinstance(extra, dict):
+            self._assembly.call_extra(place, {"extra_content": extra})
+        return place
+
+    def _find(
+        self, index: int | None, call_id: str, name: str, in_this_delta: set[int], *, brings: bool
+    ) -> int | None:
+        """The call that a fragment goes on with; None: it begins one."""
+        if index is not None:
+            known = self._by_index.get(index)
+            return None if known is None or self._is_another(known, call_id, name, brings=brings) else known
+        if call_id and call_id in self._by_id:
+            return self._by_id[call_id]
+        last = self._last
+        if last is None or (name and last in in_this_delta):
+            return None
+        return None if self._is_another(last, call_id, name, brings=brings) else last
+
+    def _is_another(self, known: int, call_id: str, name: str, *, brings: bool) -> bool:
+        """Whether a fragment at the place of *known* begins a call of its own."""
+        known_id, known_name = self._assembly.name_of_call(known)
+        if not name or (call_id and call_id == known_id):
+            return False  # some servers make up a new id for each fragment, but then say no name
+        if call_id and known_id:
+            return True
+        if name != known_name and known_name and self._assembly.has_arguments(known):
+            return True
+        return brings and self._assembly.arguments_are_whole(known)
+
+    def _open(self, call_id: str, name: str) -> int:
+        place = self._count
+        self._count += 1
+        self._assembly.open_call(place, call_id, name)
+        return place
+
+
+def holds_objects(delta: object) -> bool:
+    """Whether a delta has a call whose arguments are an object instead of text."""
+    entries = delta.get("tool_calls") if isinstance(delta, dict) else None
+    return any(
+        isinstance(entry, dict)
+        and isinstance(entry.get("function"), dict)
+        and isinstance(entry["function"].get("arguments"), dict)
+        for entry in (entries if isinstance(entries, list) else ())
+    )
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,142 @@
+"""A neutral request as the body and headers of the chat wire (contract C1, M7, M8). Pure."""
+
+from typing import Any, Literal
+
+from norma.adapters.http.json_text import write
+from norma.adapters.openai_chat.messages import MessageEncoder
+from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.losses import Loss
+from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.profiles import Profile, Replay
+from norma.adapters.wires.schemas import cleaned
+from norma.domain.model.requests import ReplyOptions, ReplyRequest, ToolSpec
+from norma.domain.model.secrets import Secret
+
+SUFFIX = "/chat/completions"
+
+
+class RequestEncoder:
+    """
+    Encodes requests for one model of one provider.
+
+    Raises ValueError, from `encode`, for a tool that the wire can't take; the message names it.
+    """
+
+    def __init__(
+        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, vendor: str
+    ) -> None:
+        self._url = url
+        self._model = model
+        self._api_key = api_key
+        self._profile = profile.for_model(model)
+        self._vendor = vendor
+
+    def encode(self, request: ReplyRequest) -> EncodedRequest:
+        """The one request that is sent, and sent again."""
+        options = request.options
+        names = WireNames(tool.name for tool in request.tools)
+        losses: list[Loss] = []
+        body: dict[str, Any] = {"model": self._model, "messages": self._messages(request, names, losses)}
+        if request.tools:
+            body["tools"] = [self._tool(tool, names, losses) for tool in request.tools]
+        wishes = self._wishes(options, losses)
+        for name in [name for name in wishes if name in self._profile.forbidden]:
+            del wishes[name]
+            losses.append(Loss(name, "dropped", f"{self._profile.name} refuses it for this model"))
+        body |= wishes
+        body |= self._profile.extra_body
+        body |= options.extra_body
+        return EncodedRequest(
+            "POST",
+            self._url,
+            self._headers(options),
+            write(body),
+            names,
+            stream=body.get("stream") is True,
+            losses=tuple(losses),
+        )
+
+    def _headers(self, options: ReplyOptions) -> dict[str, str | Secret]:
+        ours: dict[str, str | Secret] = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream" if options.stream else "application/json",
+        }
+        if self._api_key is not None:
+            if self._profile.auth == "bearer":
+                ours["Authorization"] = Secret(f"Bearer {self._api_key.reveal()}")
+            else:
+                ours["api-key"] = self._api_key
+        return merged_headers(ours, self._profile.extra_headers, options.extra_headers)
+
+    def _messages(self, request: ReplyRequest, names: WireNames, losses: list[Loss]) -> list[dict[str, Any]]:
+        wish = request.options.reasoning_replay
+        replay: Replay = self._profile.reasoning_replay if wish is None else "always" if wish else "never"
+        encoder = MessageEncoder(
+            self._profile, names, vendor=self._vendor, replay=replay, replay_all=wish is True
+        )
+        messages = encoder.encode(request.messages)
+        losses += encoder.losses
+        system = "\n\n".join(segment.text for segment in request.system if segment.text.strip())
+        return [{"role": self._profile.system_role, "content": system}, *messages] if system else messages
+
+    def _tool(self, tool: ToolSpec, names: WireNames, losses: list[Loss]) -> dict[str, Any]:
+        try:
+            schema, lost = cleaned(tool.input_schema, inline_refs=self._profile.inline_refs)
+        except ValueError as error:
+            raise ValueError(f"the tool {tool.name!r} can't be offered to this model: {error}") from None
+        if lost:
+            why = f"{tool.name}: {', '.join(lost)} at the top of a schema is refused on this wire"
+            losses.append(Loss("schema", "translated", why))
+        function = {"name": names.to_wire(tool.name), "description": tool.description, "parameters": schema}
+        return {"type": "function", "function": function}
+
+    def _wishes(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
+        """The options, as this provider says them."""
+        profile = self._profile
+        out: dict[str, Any] = {}
+        if options.max_tokens:
+            out[profile.token_limit_key] = options.max_tokens
+        if options.temperature is not None:
+            out["temperature"] = options.temperature
+        if options.stop:
+            most = profile.most_stops or len(options.stop)
+            out["stop"] = list(options.stop[:most])
+            if len(options.stop) > most:
+                losses.append(Loss("stop", "dropped", f"{profile.name} takes {most} at most"))
+        if options.reasoning_effort is not None:
+            out["reasoning_effort"] = options.reasoning_effort
+        out |= self._thinking(options, losses)
+        out["stream"] = options.stream
+        if options.stream and profile.stream_usage:
+            out["stream_options"] = {"include_usage": True}
+        return out
+
+    def _thinking(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
+        wish, form = options.thinking, self._profile.thinking_form
+        if form == "reasoning":
+            return _reasoning(options)
+        if wish is None:
+            return {}
+        if form == "type":
+            return {"thinking": {"type": _on(enabled=wish.enabled)}}
+        if form == "enable_thinking":
+            budget = {} if wish.budget_tokens is None else {"thinking_budget": wish.budget_tokens}
+            return {"enable_thinking": wish.enabled, **(budget if wish.enabled else {})}
+        losses.append(Loss("thinking", "dropped", f"{self._profile.name} has no switch for it"))
+        return {}
+
+
+def _on(*, enabled: bool) -> Literal["enabled", "disabled"]:
+    return "enabled" if enabled else "disabled"
+
+
+def _reasoning(options: ReplyOptions) -> dict[str, Any]:
+    """`reasoning: {…}`: effort, or a budget, or whether at all."""
+    wish = options.thinking
+    if wish is not None and not wish.enabled:
+        return {"reasoning": {"enabled": False}}
+    if wish is not None and wish.budget_tokens is not None:
+        return {"reasoning": {"max_tokens": wish.budget_tokens}}
+    if options.reasoning_effort is not None:
+        return {"reasoning": {"effort": options.reasoning_effort}}
+    return {} if wish is None else {"reasoning": {"enabled": True}}
