@@ -1,0 +1,24 @@
+"""The clocks keep the promises of their port."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from norma.adapters.memory.clock import ManualClock
+from norma.adapters.system.clock import SystemClock
+from norma.ports.contracts import clock
+from norma.ports.contracts.clock import ClockRig
+from norma.ports.contracts.pytest import contract
+
+
+@asynccontextmanager
+async def manual(folder: str) -> AsyncIterator[ClockRig]:
+    made = ManualClock()
+    yield ClockRig(made, made.advance)
+
+
+@asynccontextmanager
+async def system(folder: str) -> AsyncIterator[ClockRig]:
+    yield ClockRig(SystemClock(), lambda seconds: None)
+
+
+test_clock = contract(clock.CHECKS, manual, system)
