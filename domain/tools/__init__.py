@@ -1,1 +1,1 @@
-"""Built-in tools, each written against ports only."""
+"""The built-in tools, each written against ports only."""

@@ -1,0 +1,34 @@
+"""The built-in tools, made of the ports they need."""
+
+from norma.domain.policy.policy import CurrentPolicy
+from norma.domain.tools.bash import Bash
+from norma.domain.tools.edit import Edit, MultiEdit
+from norma.domain.tools.glob import Glob
+from norma.domain.tools.grep import Grep
+from norma.domain.tools.ls import LS
+from norma.domain.tools.read import Read
+from norma.domain.tools.write import Write
+from norma.ports.commands import CommandRunner
+from norma.ports.file_search import FileSearch
+from norma.ports.files import Workspace
+from norma.ports.tool import Tool
+
+
+def builtin_tools(
+    workspace: Workspace, search: FileSearch, commands: CommandRunner, policy: CurrentPolicy
+) -> tuple[Tool, ...]:
+    """
+    Every built-in tool, in the order in which a model is told of them.
+
+    *policy* is not for judging calls, which the engine does, but for what searches and lists leave out.
+    """
+    return (
+        Read(workspace),
+        LS(workspace, policy),
+        Glob(workspace, policy),
+        Grep(workspace, search, policy),
+        Write(workspace),
+        Edit(workspace),
+        MultiEdit(workspace),
+        Bash(workspace, commands),
+    )

@@ -1,0 +1,137 @@
+"""The Edit and MultiEdit tools: exact replacements in a file, all of them or none."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from norma.domain.model.actions import Action, Effects, Traits
+from norma.domain.model.requests import ToolSpec
+from norma.domain.policy.rules import path_rule
+from norma.domain.tools.diff import unified_diff
+from norma.domain.tools.limits import counted
+from norma.domain.tools.places import asked_about, failed, locate, shown, use_of
+from norma.domain.tools.replacing import NotReplaceable, Replacement
+from norma.domain.tools.schemas import flag, inputs, text, words
+from norma.domain.tools.text_file import TextFile, binary_kind
+from norma.domain.tools.write import require_encodable
+from norma.ports.errors import Refused, ToolFailed
+from norma.ports.files import FileContent, Workspace
+from norma.ports.tool import Tool, ToolOutput, ToolRun
+
+MOST_BYTES = 8 << 20
+
+_PATH = {"file_path": words("The file, absolute or relative to the first workspace root.")}
+_TEXTS = {
+    "old_string": words("The text to replace, exactly as in the file, without the line numbers of Read."),
+    "new_string": text("What takes its place."),
+}
+_ALL = {"replace_all": flag("Replace every place; else old_string must be in the file just once.")}
+
+EDIT = ToolSpec(
+    "Edit",
+    "Replace text in a file. Read the file first: old_string must be exactly what is there, blanks included, "
+    "and be there only once unless replace_all is set. To write a new file use Write.",
+    inputs({**_PATH, **_TEXTS}, _ALL),
+)
+MULTI_EDIT = ToolSpec(
+    "MultiEdit",
+    "Make several replacements in one file, in the order given, each in what the one before left. If one "
+    "of them can't be made, none is. The rules of Edit hold for each.",
+    inputs(
+        {
+            **_PATH,
+            "edits": {
+                "type": "array",
+                "minItems": 1,
+                "items": inputs(_TEXTS, _ALL),
+                "description": "The replacements.",
+            },
+        }
+    ),
+)
+
+
+class _Replacing(Tool):
+    """What both tools do; they differ in how they are asked."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    @property
+    def traits(self) -> Traits:
+        return Traits()
+
+    def _replacements(self, arguments: Mapping[str, Any]) -> Sequence[Replacement]:
+        return [Replacement.of(one) for one in arguments.get("edits", [arguments])]
+
+    def examine(self, arguments: Mapping[str, Any]) -> Action:
+        found = locate(self._workspace, arguments["file_path"])
+        replacements = self._replacements(arguments)
+        for number, one in enumerate(replacements, 1):
+            fault = one.fault()
+            if fault is not None:
+                raise Refused(f"{_which(number, replacements)}{fault}.")
+            require_encodable(one.new, "new_string")
+        return Action(
+            self.spec.name,
+            Effects(reads=True, writes=True),
+            shows="\n".join([asked_about(found), *(one.shown() for one in replacements)]),
+            rule=path_rule("Edit", found.path),
+            paths=(use_of(found, "write"),),
+        )
+
+    async def run(self, run: ToolRun) -> ToolOutput:
+        path = run.action.paths[0].path
+        name = shown(self._workspace, path)
+        try:
+            content = await self._workspace.read(path, limit=MOST_BYTES)
+            old = _text_of(content, name)
+            new, places = _replaced(old, self._replacements(run.arguments), name)
+            await self._workspace.write(path, old.encoded(new), stamp=content.stamp)
+        except OSError as error:
+            raise failed(error, name) from error
+        run.progress(unified_diff(old.text, new, name) or f"{name} stays as it was")
+        return ToolOutput.of(f"Edited {name}: {counted(places, 'replacement')}.")
+
+
+class Edit(_Replacing):
+    """One replacement."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return EDIT
+
+
+class MultiEdit(_Replacing):
+    """Several replacements, all or none."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        return MULTI_EDIT
+
+
+def _text_of(content: FileContent, name: str) -> TextFile:
+    if content.whole_size > len(content.data):
+        size = content.whole_size
+        raise ToolFailed(f"{name} has {size} bytes, too many to edit here (at most {MOST_BYTES}); use Bash.")
+    kind = binary_kind(content.data)
+    if kind is not None:
+        raise ToolFailed(f"{name} is a binary file ({kind}) and can't be edited as text.")
+    return TextFile.of(content.data)
+
+
+def _replaced(file: TextFile, replacements: Sequence[Replacement], name: str) -> tuple[str, int]:
+    new, places = file.text, 0
+    for number, one in enumerate(replacements, 1):
+        exact = Replacement(file.plain(one.old), file.plain(one.new), one.everywhere)
+        try:
+            new, count = exact.apply(new)
+        except NotReplaceable as error:
+            raise ToolFailed(
+                f"{name}: {_which(number, replacements)}{error}. Nothing was changed."
+            ) from error
+        places += count
+    return new, places
+
+
+def _which(number: int, replacements: Sequence[Replacement]) -> str:
+    return f"edit {number} of {len(replacements)}: " if len(replacements) > 1 else ""

@@ -1,0 +1,35 @@
+"""How much a tool shows, and how it says that there is more."""
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+OUTPUT_CHARACTERS = 28_000
+"""Of a tool's own text; with its notes it stays under what one result may hold."""
+
+
+@frozen
+class Page:
+    """The first lines that fit; *left* others do not."""
+
+    lines: tuple[str, ...]
+    left: int
+
+    def text(self, *notes: str) -> str:
+        """The lines, then each note in square brackets on a line of its own; empty notes are left out."""
+        return "\n".join([*self.lines, *(f"[{note}]" for note in notes if note)])
+
+
+def page(lines: Sequence[str]) -> Page:
+    """Cut at a line's end, so that no line is shown in part; one line is always shown."""
+    room = OUTPUT_CHARACTERS
+    for number, line in enumerate(lines):
+        room -= len(line) + 1
+        if room < 0 and number > 0:
+            return Page(tuple(lines[:number]), len(lines) - number)
+    return Page(tuple(lines), 0)
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
