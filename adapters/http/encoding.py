@@ -1,4 +1,4 @@
-"""Decodes the bodies that `Accept-Encoding: gzip, deflate` allows, everywhere the same (contract N7). Pure."""
+"""Decodes the bodies that `Accept-Encoding: gzip, deflate` allows (contract N7). Pure."""
 
 import zlib
 

@@ -94,7 +94,7 @@ class AnswerDecoder:
         self._end()
 
     def cut(self) -> bool:
-        """The connection failed. If the answer had said its finish, it counts as whole: ends it and says so."""
+        """The connection failed. An answer that had said its finish is whole all the same and ends here."""
         if self._finish_word is None or self.is_done:
             return self.is_done
         self._end()

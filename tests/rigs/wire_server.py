@@ -200,8 +200,8 @@ async def _send(writer: asyncio.StreamWriter, chunk: bytes) -> None:
 
 
 async def _flushed(writer: asyncio.StreamWriter) -> None:
-    while writer.transport.get_write_buffer_size():
-        await asyncio.sleep(0)
+    writer.transport.set_write_buffer_limits(high=0)
+    await writer.drain()
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
