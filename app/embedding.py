@@ -11,6 +11,7 @@ from typing import Literal
 from norma.adapters.embedded.fetch import fetch_model
 from norma.adapters.embedded.lazy import EmbeddedModel
 from norma.adapters.embedded.server import EmbeddedServer, Endpoint
+from norma.adapters.wires.profiles import profile_named
 from norma.app.models import Choice
 from norma.app.settings import EmbeddedSettings
 from norma.ports.clock import Clock
@@ -38,7 +39,7 @@ def embedded_model(
             base_url=endpoint.base_url,
             model=endpoint.model,
             api_key=endpoint.api_key,
-            profile="llama.cpp",
+            profile=profile_named("llama.cpp"),
         )
 
     server = partial(EmbeddedServer, port=settings.port, threads=settings.threads, context=settings.context)

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from attrs import evolve, field, frozen
 
 from norma.adapters.discovery.local import LocalServer
+from norma.adapters.wires.profiles import profile_for, profile_named
 from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
 from norma.ports.model import ChatModel
@@ -102,7 +103,8 @@ class Models:
                 )
         server = await self.find_local()
         if server is not None:
-            model = self.local(base_url=server.base_url, model=server.model, api_key=None, profile=None)
+            profile = profile_for(server.program)
+            model = self.local(base_url=server.base_url, model=server.model, api_key=None, profile=profile)
             line = f"model: {server.model} (from {server.program}, which answers at {server.base_url})"
             return Choice(model, (*passed, line))
         choice = self.embedded()
@@ -139,9 +141,8 @@ class Models:
             raise SettingsError([f"{at}.model is missing: the provider's id of the model"])
         key = api_key(settings, self.environ, at)
         try:
-            return self.wires[settings.wire](
-                base_url=base_url, model=model, api_key=key, profile=settings.profile
-            )
+            profile = profile_named(settings.profile) if settings.profile else None
+            return self.wires[settings.wire](base_url=base_url, model=model, api_key=key, profile=profile)
         except ValueError as error:
             raise SettingsError([f"{at}: {error}"]) from error
 

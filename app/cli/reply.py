@@ -3,6 +3,7 @@
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -56,6 +57,18 @@ async def _model(command: Command, container: Any) -> tuple[ChatModel, tuple[str
         options.wire, options.base_url, options.model, options.api_key_env, None, options.profile
     )
     return models.make(settings, "--wire"), ()
+
+
+def _print_request(model: ChatModel, request: ReplyRequest, output: Output) -> None:
+    """What would be sent, with secrets as ***. Raises UsageError if the model has no wire or can't be asked this."""
+    encode: Callable[[ReplyRequest], Any] | None = getattr(model, "encode", None)
+    if encode is None:
+        raise UsageError(f"{model.name} sends nothing that could be shown before it runs; name a --wire")
+    try:
+        shown = encode(request).shown()
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    output.record(shown, json.dumps(shown, indent=2))
 
 
 async def _show(model: ChatModel, request: ReplyRequest, output: Output) -> None:

@@ -142,7 +142,7 @@ def test_a_broken_list_of_trusted_files_is_told_and_not_taken_for_empty(project:
     book = project.parent / "home" / ".config" / "norma" / "trust.json"
     book.parent.mkdir(parents=True)
     book.write_text("{")
-    with pytest.raises(SettingsError, match="trust.json"):
+    with pytest.raises(SettingsError, match=r"trust\.json"):
         read(project)
 
 
