@@ -18,6 +18,11 @@ Bearing: TypeAlias = Literal["no", "unsure", "yes"]
 _PLAIN = re.compile(r"[A-Za-z0-9_@%+=:,./ -]+")
 
 
+def exactly(command: str) -> str:
+    """The pattern that is just *command*."""
+    return command[:-2] + "\\:*" if command.endswith(":*") else command
+
+
 @frozen
 class CommandPattern:
     """*words* in front of whatever follows if *prefix*, else the *text* itself."""
@@ -28,9 +33,14 @@ class CommandPattern:
 
     @classmethod
     def parse(cls, text: str) -> "CommandPattern":
-        """Raises ValueError saying what is wrong with *text* and what would be right."""
-        prefix = text.endswith(":*")
-        command = text[:-2] if prefix else text
+        """
+        A backslash before a last `:*` makes that a part of the command.
+
+        Raises ValueError saying what is wrong with *text* and what would be right.
+        """
+        is_literal = text.endswith("\\:*")
+        prefix = text.endswith(":*") and not is_literal
+        command = text[:-2] if prefix else text[:-3] + ":*" if is_literal else text
         words = tuple(command.split())
         if not words:
             raise ValueError("there is no command in it; write Bash alone for every command")

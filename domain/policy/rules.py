@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from attrs import frozen
 
-from norma.domain.policy.commands import CommandPattern
+from norma.domain.policy.commands import CommandPattern, exactly
 from norma.domain.policy.domains import DomainPattern
 from norma.domain.policy.families import head_of
 from norma.domain.policy.paths import PathPattern, literal
@@ -86,6 +86,11 @@ def path_rule(head: Literal["Read", "Edit"], path: str, *, tree: bool = False) -
     """
     pattern = literal(path)
     return f"{head}({pattern.rstrip('/')}/**)" if tree else f"{head}({pattern})"
+
+
+def command_rule(command: str) -> str:
+    """The narrowest rule that allows the shell *command*."""
+    return f"Bash({exactly(command)})"
 
 
 def _parsed(text: str, ignore_case: bool) -> Rule:

@@ -18,6 +18,7 @@ def fixture_folder(config: pytest.Config, name: str) -> Path:
 
 def rows_of(config: pytest.Config, folder: str, file: str) -> list[dict[str, Any]]:
     """The rows of a table; an empty one is a fault, since its test would prove nothing."""
-    rows: list[dict[str, Any]] = json.loads((fixture_folder(config, folder) / file).read_text("utf-8"))["rows"]
+    text = (fixture_folder(config, folder) / file).read_text("utf-8")
+    rows: list[dict[str, Any]] = json.loads(text)["rows"]
     assert rows, f"{folder}/{file} has no rows"
     return rows

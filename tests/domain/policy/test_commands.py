@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from norma.domain.model.questions import Grant
+from norma.domain.policy.rules import command_rule
 from tests.domain.policy.examples import decision, policy, shell
 
 EXACT = policy(allow=["Bash(git status)", "Bash(ls *.py)"])
@@ -21,6 +23,16 @@ def test_T3_nothing_but_the_exact_text_is_allowed(joint: str, more: str) -> None
     for command in (f"git status{joint}{more}", f"{more}{joint}git status", f"ls {more}.py"):
         if command not in {"git status", "ls *.py"}:
             assert decision(EXACT, shell(command)) == "ask"
+
+
+@given(*[st.text(alphabet="a \\:*()\n", min_size=1, max_size=6).filter(str.strip)] * 2)
+def test_T5_the_narrowest_rule_of_a_command_allows_that_command_alone(command: str, other: str) -> None:
+    granted = [Grant(command_rule(command), "digest")]
+    assert decision(policy(allow=[command_rule(command)]), shell(command)) == "allow"
+    assert decision(policy(), shell(command), granted) == "allow"
+    for more in (other, command + other, command + ":*", command.removesuffix(":*"), "\\" + command):
+        if more != command:
+            assert decision(policy(), shell(more), granted) == "ask"
 
 
 WAYS_TO_RUN = [
