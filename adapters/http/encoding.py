@@ -47,14 +47,17 @@ class Inflater:
         if self._ended and self._encoding == "deflate":
             self._waiting = b""
             return b""  # nothing can follow
+        if self._ended:
+            data = data.lstrip(b"\0")  # padding between members, or after the last
+            if not data:
+                self._waiting = b""
+                return b""
         if self._engine is None or self._ended:
             self._engine = zlib.decompressobj(self._window(data[0]))
             self._ended = False
         out = self._engine.decompress(data, self._most)
         self._ended = self._engine.eof
         self._waiting = self._engine.unused_data if self._ended else self._engine.unconsumed_tail
-        if self._ended and not self._waiting.strip(b"\0"):
-            self._waiting = b""  # padding after the end
         return out
 
     def _window(self, first: int) -> int:

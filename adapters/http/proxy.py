@@ -51,7 +51,7 @@ def parse_proxy(value: str) -> str:
     """The URL of a proxy; without a scheme it is http. Raises ProxyRefused."""
     try:
         parts = urlsplit(value)
-        if not parts.scheme or not parts.netloc:
+        if "://" not in value:
             value = f"http://{value}"
             parts = urlsplit(value)
         good = bool(parts.hostname) and (parts.port is None or parts.port > 0)
