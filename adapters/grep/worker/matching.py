@@ -1,0 +1,177 @@
+"""
+Which lines of a file match: needles first, then `re` around them, and the linear engine where `re`
+is too slow.
+"""
+
+import re
+import signal
+from collections.abc import Iterator
+from types import FrameType
+from typing import NamedTuple
+
+from norma.adapters.grep.literals import needles
+from norma.adapters.grep.parser import parse
+from norma.adapters.grep.spelling import for_python
+from norma.adapters.grep.worker.linear import LinearLines
+
+WINDOW = 1 << 22
+"""Bytes that are decoded at a time."""
+PATIENCE_S = 0.5
+"""Processor time that `re` gets for a window, plus what it needs to read it at `PACE` bytes a second."""
+PACE = 20e6
+
+
+class Hit(NamedTuple):
+    """
+    A line that matches: from *start* up to *end*, its end included, in bytes; its first match is at
+    *match_at*.
+    """
+
+    start: int
+    end: int
+    match_at: int
+
+
+class TooSlow(Exception):
+    """`re` ran out of patience."""
+
+
+def give_up(signum: int, frame: FrameType | None) -> None:
+    raise TooSlow
+
+
+class Matcher:
+    """One pattern, ready for files. Its alarm needs the main thread of a process of its own."""
+
+    def __init__(self, pattern: str, *, multiline: bool, ignore_case: bool) -> None:
+        self.multiline = multiline
+        self.node = parse(pattern, multiline=multiline, ignore_case=ignore_case)
+        self.needles = needles(self.node)
+        self.narrow = re.compile(
+            for_python(self.node, multiline=multiline, wide=False), re.MULTILINE | re.ASCII
+        )
+        self.wide = re.compile(for_python(self.node, multiline=multiline, wide=True), re.MULTILINE)
+        self.linear: LinearLines | None = None
+        signal.signal(signal.SIGVTALRM, give_up)
+
+    def may_match(self, data: bytes) -> bool:
+        """False only if *data* has no match for certain; quick."""
+        if self.needles is None:
+            return True
+        if self.needles.folded:
+            if not data.isascii():
+                return True
+            data = data.lower()
+        return any(text in data for text in self.needles.texts)
+
+    def hits(self, data: bytes) -> Iterator[Hit]:
+        """The lines of *data* that match, in order."""
+        if self.multiline:
+            yield from self.across_lines(data)
+            return
+        start = 0
+        while start < len(data):
+            end = start + WINDOW
+            end = (
+                len(data)
+                if end >= len(data)
+                else (data.rfind(b"\n", start, end) + 1 or data.find(b"\n", end) + 1)
+            )
+            end = end if end > start else len(data)
+            yield from self.in_window(data[start:end], start)
+            start = end
+
+    def in_window(self, data: bytes, offset: int) -> Iterator[Hit]:
+        """The hits in *data*, whole lines that lie *offset* bytes into their file."""
+        if not self.may_match(data):
+            return
+        text = data.decode("utf-8", "surrogateescape")
+        matcher = self.narrow if text.isascii() else self.wide
+        measure = Measure(text, offset)
+        at = 0
+        while at < len(text):
+            found = self.next_line(matcher, text, at)
+            if found is None:
+                return
+            first = text.rfind("\n", 0, found) + 1
+            at = text.find("\n", found) + 1 or len(text)
+            yield Hit(measure.bytes_to(first), measure.bytes_to(at), measure.between(first, found))
+
+    def next_line(self, matcher: re.Pattern[str], text: str, at: int) -> int | None:
+        """Where the first match at or after *at*, the start of a line, begins; None if there is none."""
+        if self.linear is None:
+            try:
+                signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE_S + (len(text) - at) / PACE)
+                found = matcher.search(text, at)
+                signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            except TooSlow:
+                self.linear = LinearLines(self.node)
+            else:
+                return None if found is None or after_the_last_line(text, found.start()) else found.start()
+        while at < len(text):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            if self.linear.has_match(text[at:end]):
+                return at
+            at = end + 1
+        return None
+
+    def across_lines(self, data: bytes) -> Iterator[Hit]:
+        """The lines that matches touch where a match may span several. A NUL in one of them ends the file."""
+        text = data.decode("utf-8", "surrogateescape")
+        matcher = self.narrow if text.isascii() else self.wide
+        waiting: tuple[int, int, int | None] | None = None
+        measure = Measure(text, 0)
+        for found in matcher.finditer(text):
+            if after_the_last_line(text, found.start()):
+                break
+            last = max(found.start(), found.end() - 1)
+            first = text.rfind("\n", 0, found.start()) + 1
+            end = text.find("\n", last) + 1 or len(text)
+            if "\0" in text[first:end]:
+                break
+            while first < end:
+                line_end = text.find("\n", first, end) + 1 or end
+                match_at = found.start() if found.start() >= first else None
+                if waiting is not None and waiting[0] == first:
+                    match_at = match_at if waiting[2] is None else waiting[2]
+                elif waiting is not None and waiting[0] < first:
+                    yield self.measured(measure, waiting)
+                if waiting is None or waiting[0] <= first:
+                    waiting = (first, line_end, match_at)
+                first = line_end
+        if waiting is not None:
+            yield self.measured(measure, waiting)
+
+    def measured(self, measure: "Measure", line: tuple[int, int, int | None]) -> Hit:
+        first, end, match_at = line
+        start = measure.bytes_to(first)
+        return Hit(start, measure.bytes_to(end), 0 if match_at is None else measure.between(first, match_at))
+
+
+class Measure:
+    """
+    Turns places in *text*, asked for in rising order, into bytes of its file; *text* begins at
+    *offset*.
+    """
+
+    def __init__(self, text: str, offset: int) -> None:
+        self.text = text
+        self.is_ascii = text.isascii()
+        self.at = 0
+        self.bytes = offset
+
+    def bytes_to(self, place: int) -> int:
+        self.bytes += self.between(self.at, place)
+        self.at = place
+        return self.bytes
+
+    def between(self, start: int, end: int) -> int:
+        if self.is_ascii:
+            return end - start
+        return len(self.text[start:end].encode("utf-8", "surrogateescape"))
+
+
+def after_the_last_line(text: str, at: int) -> bool:
+    """Whether *at* lies behind the last line feed, where no line is."""
+    return at >= len(text) and (not text or text[-1] == "\n")
