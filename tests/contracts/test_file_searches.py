@@ -16,7 +16,6 @@ ROOT = "/tree"
 @asynccontextmanager
 async def scripted(folder: str) -> AsyncIterator[SearchRig]:
     endless = SearchQuery("for ever", ROOT)
-    missing = f"{ROOT}/none"
     answers: dict[SearchQuery, Found] = {
         endless: Forever(),
         SearchQuery(BAD, ROOT): BadPattern("there is no ) for the ( at 7"),
