@@ -172,9 +172,9 @@ def _union(kinds: tuple[Any, ...]) -> Decode:
     by_tag = all(tag_of(kind) for kind in classes) and len(classes) > 1
 
     def decode(data: Any, at: str) -> Any:
+        if by_tag and (isinstance(data, Mapping) or not plain):
+            return _decode_tagged(data, at, classes)
         if isinstance(data, Mapping) and classes:
-            if by_tag:
-                return _decode_tagged(data, at, classes)
             return _decoder(classes[0])(data, at)
         for kind in plain:
             try:

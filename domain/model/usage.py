@@ -4,7 +4,6 @@ from typing import ClassVar, Literal, TypeAlias
 
 from attrs import evolve, frozen
 
-
 Provenance: TypeAlias = Literal["reported", "partial", "estimated", "unknown"]
 
 _WORST_FIRST: tuple[Provenance, ...] = ("unknown", "partial", "estimated", "reported")
