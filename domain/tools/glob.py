@@ -23,9 +23,10 @@ ENTERED_IF_NAMED = "node_modules"
 
 SPEC = ToolSpec(
     "Glob",
-    "Find files inside the workspace by a pattern of their path, such as `src/**/*.py` or `*.{ts,tsx}`. `**` "
-    "stands for any number of folders; a pattern without a slash fits at any depth. Sorted by path. Links are "
-    f"not followed, {NEVER_ENTERED} is never entered, {ENTERED_IF_NAMED} only if pattern or path names it.",
+    "Find files inside the workspace by a pattern of their path, such as `src/**/*.py` or `*.{ts,tsx}`. "
+    "`**` stands for any number of folders; a pattern without a slash fits at any depth. Sorted by path. "
+    f"Links are not followed, {NEVER_ENTERED} is never entered, {ENTERED_IF_NAMED} only if pattern or path "
+    "names it.",
     inputs(
         {"pattern": words("The pattern, relative to the path.")},
         {"path": text("The folder to search; the first workspace root if not given.")},

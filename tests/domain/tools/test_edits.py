@@ -1,0 +1,214 @@
+"""Write, Edit and MultiEdit over real files."""
+
+import os
+
+import pytest
+
+from norma.ports.errors import Refused, ToolFailed
+from norma.ports.tool import ToolRun
+from tests.domain.tools.calling import Host
+
+
+@pytest.fixture
+def host(tmp_path):
+    return Host(tmp_path)
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "f"
+
+
+def edit(old, new, **more):
+    return {"file_path": "f", "old_string": old, "new_string": new, **more}
+
+
+def edits(*pairs):
+    return {"file_path": "f", "edits": [{"old_string": old, "new_string": new} for old, new in pairs]}
+
+
+# Write
+
+
+async def test_write_makes_a_file_and_its_folders(tmp_path, host):
+    assert await host.text("Write", {"file_path": "a/b/f", "content": "é\n"}) == "Created a/b/f (3 bytes)."
+    assert (tmp_path / "a/b/f").read_bytes() == "é\n".encode()
+    assert host.progress == ["--- a/b/f\n+++ a/b/f\n@@ -0,0 +1 @@\n+é"]
+
+
+async def test_write_takes_the_place_of_a_file_and_shows_the_difference(file, host):
+    file.write_text("one\ntwo\nthree\n")
+    assert (
+        await host.text("Write", {"file_path": "f", "content": "one\n2\nthree\n"})
+        == "Overwrote f (12 bytes)."
+    )
+    assert host.progress == ["--- f\n+++ f\n@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"]
+
+
+async def test_write_over_a_binary_file(file, host):
+    file.write_bytes(b"\0" * 10)
+    assert await host.text("Write", {"file_path": "f", "content": ""}) == "Overwrote f (0 bytes)."
+    assert file.read_bytes() == b""
+    assert host.progress == ["f: 10 bytes replaced"]
+
+
+async def test_write_through_a_link_shows_and_writes_where_it_leads(tmp_path, file, host):
+    file.symlink_to("target")
+    action = host.examine("Write", {"file_path": "f", "content": "new text"})
+    assert action.shows == f"{tmp_path}/target\nnew text"
+    assert action.rule == f"Edit({tmp_path}/target)"
+    await host.run("Write", {"file_path": "f", "content": "new text"})
+    assert file.is_symlink()
+    assert (tmp_path / "target").read_text() == "new text"
+
+
+async def test_write_to_a_folder_is_an_error(tmp_path, host):
+    (tmp_path / "d").mkdir()
+    with pytest.raises(ToolFailed, match="d is a folder"):
+        await host.run("Write", {"file_path": "d", "content": ""})
+
+
+@pytest.mark.parametrize("name", ["Write", "Edit"])
+async def test_a_change_by_somebody_else_in_between_is_not_overwritten(file, host, monkeypatch, name):
+    file.write_text("old")
+    honest = host.workspace.read
+
+    async def raced(path, *, limit=None):
+        content = await honest(path, limit=limit)
+        file.write_text("theirs old")
+        return content
+
+    monkeypatch.setattr(host.workspace, "read", raced)
+    arguments = {"file_path": "f", "content": "mine"} if name == "Write" else edit("old", "mine")
+    with pytest.raises(ToolFailed, match="changed after it was read"):
+        await host.run(name, arguments)
+    assert file.read_text() == "theirs old"
+
+
+async def test_a_file_made_by_somebody_else_in_between_is_not_overwritten(file, host, monkeypatch):
+    honest = host.workspace.read
+
+    async def raced(path, *, limit=None):
+        try:
+            return await honest(path, limit=limit)
+        finally:
+            file.write_text("theirs")
+
+    monkeypatch.setattr(host.workspace, "read", raced)
+    with pytest.raises(ToolFailed, match="exists already"):
+        await host.run("Write", {"file_path": "f", "content": "mine"})
+    assert file.read_text() == "theirs"
+
+
+# Edit
+
+
+async def test_edit_replaces_the_one_place(file, host):
+    file.write_text("one\ntwo\n")
+    assert await host.text("Edit", edit("two", "2")) == "Edited f: 1 replacement."
+    assert file.read_text() == "one\n2\n"
+    assert host.progress == ["--- f\n+++ f\n@@ -1,2 +1,2 @@\n one\n-two\n+2"]
+
+
+async def test_edit_replaces_every_place_if_asked(file, host):
+    file.write_text("a a a")
+    assert await host.text("Edit", edit("a", "b", replace_all=True)) == "Edited f: 3 replacements."
+    assert file.read_text() == "b b b"
+
+
+@pytest.mark.parametrize(
+    ("data", "old", "words"),
+    [
+        ("a a", "a", "found 2 times.*replace_all"),
+        ("abc", "x", "not found; Read shows"),
+        ("if x:\n\treturn\n", "if x:\n    return", "line 1 .*blanks"),
+        ("a\n  b\n", "b  ", "line 2 .*blanks"),
+    ],
+)
+async def test_what_can_not_be_replaced_says_why_and_changes_nothing(file, host, data, old, words):
+    file.write_text(data)
+    with pytest.raises(ToolFailed, match=words):
+        await host.run("Edit", edit(old, "new"))
+    assert file.read_text() == data
+
+
+def test_equal_texts_are_refused_before_anybody_is_asked(host):
+    with pytest.raises(Refused, match="the same"):
+        host.examine("Edit", edit("a", "a"))
+
+
+def test_an_empty_old_string_is_against_the_schema(host):
+    assert "old_string" in str(host.fault("Edit", edit("", "a")))
+
+
+@pytest.mark.parametrize(
+    ("before", "old", "new", "after"),
+    [
+        (b"a\r\nb\r\nc\r\n", "a\nb", "x\ny", b"x\r\ny\r\nc\r\n"),
+        (b"a\r\nb\r\n", "a\r\nb", "x\r\ny", b"x\r\ny\r\n"),
+        (b"a\r\nb\nc", "b\n", "x\n", b"a\r\nx\nc"),
+        (b"\xef\xbb\xbfa\n", "a", "b", b"\xef\xbb\xbfb\n"),
+        (b"a\xff\xfe\xc3b", "a", "\u00e9", b"\xc3\xa9\xff\xfe\xc3b"),
+        ("ä\u2028b".encode(), "b", "c", "ä\u2028c".encode()),
+    ],
+)
+async def test_all_bytes_but_the_replaced_stay(file, host, before, old, new, after):
+    file.write_bytes(before)
+    await host.run("Edit", edit(old, new))
+    assert file.read_bytes() == after
+    assert all(text.encode() for text in host.progress)
+
+
+async def test_a_binary_file_is_not_edited(file, host):
+    file.write_bytes(b"a\0b")
+    with pytest.raises(ToolFailed, match="binary"):
+        await host.run("Edit", edit("a", "b"))
+
+
+async def test_a_missing_file_is_an_error(host):
+    with pytest.raises(ToolFailed, match="f does not exist"):
+        await host.run("Edit", edit("a", "b"))
+
+
+def test_T5_a_person_sees_the_path_and_both_texts_whole(tmp_path, host):
+    shows = host.examine("Edit", edit("a\nb" + "x" * 5000, "c", replace_all=True)).shows
+    assert shows == f"{tmp_path}/f\nevery place of\n- a\n- b{'x' * 5000}\nbecomes\n+ c"
+
+
+@pytest.mark.parametrize("name", ["Write", "Edit"])
+def test_text_that_can_not_be_written_is_refused(host, name):
+    arguments = {"file_path": "f", "content": "\udcff"} if name == "Write" else edit("a", "\ud800")
+    with pytest.raises(Refused, match="UTF-8"):
+        host.examine(name, arguments)
+
+
+# MultiEdit
+
+
+async def test_edits_build_on_each_other(file, host):
+    file.write_text("one two")
+    assert await host.text("MultiEdit", edits(("one", "1"), ("1 two", "12"))) == "Edited f: 2 replacements."
+    assert file.read_text() == "12"
+
+
+async def test_all_edits_or_none(file, host):
+    file.write_text("one two")
+    before = os.stat(file)
+    with pytest.raises(ToolFailed, match=r"edit 2 of 2: old_string was not found.*Nothing was changed"):
+        await host.run("MultiEdit", edits(("one", "1"), ("none", "x")))
+    assert file.read_text() == "one two"
+    assert os.stat(file).st_ino == before.st_ino
+
+
+def test_T5_every_edit_is_shown(host):
+    shows = host.examine("MultiEdit", edits(("a", "b"), ("c", "d"))).shows
+    places = [["the one place of", f"- {old}", "becomes", f"+ {new}"] for old, new in ("ab", "cd")]
+    assert shows.splitlines()[1:] == places[0] + places[1]
+
+
+async def test_edits_are_those_of_the_action_that_was_allowed(file, host):
+    file.write_text("a")
+    arguments = edit("a", "b")
+    action = host.examine("Edit", arguments)
+    await host.tools["Edit"].run(ToolRun(arguments, action, host.progress.append))
+    assert file.read_text() == "b"
