@@ -6,6 +6,7 @@ Imported when the first request goes out, because the import alone costs more th
 
 import asyncio
 import contextvars
+import io
 import socket
 import ssl
 from typing import Any
@@ -18,6 +19,7 @@ from norma.adapters.http.policy import NetworkPolicy
 from norma.domain.model.failures import Failure
 from norma.domain.model.secrets import Secret
 
+_LARGE = 512 << 10
 USER_AGENT = "norma/0.4"
 
 _peer: contextvars.ContextVar[list[str]] = contextvars.ContextVar("norma_peer")
@@ -211,7 +213,7 @@ async def send(
                 call.method,
                 _exact_url(call.url),
                 headers=headers,
-                data=call.body,
+                data=_payload(call.body),
                 allow_redirects=False,
                 auto_decompress=False,
                 **options,
@@ -224,6 +226,11 @@ async def send(
     finally:
         _peer.reset(token)
     raise failure from cause
+
+
+def _payload(body: bytes | None) -> bytes | io.BytesIO | None:
+    """A large body goes out piece by piece; aiohttp would hand it to the socket at once, and warns of it."""
+    return body if body is None or len(body) <= _LARGE else io.BytesIO(body)
 
 
 def _longest_wait_s(policy: NetworkPolicy | None) -> float | None:
