@@ -71,7 +71,8 @@ def _headline(report: Report, quoted: tuple[Quotation, ...]) -> str:
     patterns = ", ".join(f"`{pattern}`" for pattern in report.searched)
     if report.total:
         places = "The best places:" if len(quoted) > 1 else "The best place:"
-        return f"{_count(report.total, 'line')} in {_count(report.files, 'file')} for {patterns}. {places}"
+        found = f"{_count(report.total, 'line')} in {_count(report.files, 'file')} for {patterns}"
+        return f"{'At least ' if report.cut else ''}{found}. {places}"
     if quoted:
         return ""
     if report.searched and not report.failed:

@@ -108,7 +108,7 @@ class _LazyReply(Reply):
             raise StopAsyncIteration
         try:
             if self._inner is None:
-                self._inner = (await self._model.inner()).reply(self._request)
+                self._inner = (await self._model.inner()).reply(_on_a_connection_of_its_own(self._request))
             return await self._inner.__anext__()
         except ModelError as error:
             self._closed = True
@@ -129,6 +129,17 @@ class _LazyReply(Reply):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _on_a_connection_of_its_own(request: ReplyRequest) -> ReplyRequest:
+    """
+    The request, asking that its connection be closed behind it.
+
+    llama.cpp offers to keep a connection and then closes it after each stream; the next request on it
+    would race with that.
+    """
+    headers = {"Connection": "close", **request.options.extra_headers}
+    return evolve(request, options=evolve(request.options, extra_headers=headers))
 
 
 async def _explained(error: ModelError, server: EmbeddedServer | None) -> ModelError:

@@ -14,6 +14,7 @@ from attrs import frozen
 from norma.adapters.embedded.terms import Term
 
 _ROW = re.compile(r"(?P<path>[^\n:][^\n]*?):(?P<line>\d+):(?P<text>.*)")
+_MORE = re.compile(r"\[.*\bmore\b.*\]$")
 _WINDOW = 8
 """Lines that belong together."""
 
@@ -67,6 +68,11 @@ def hits_in(text: str) -> tuple[Hit, ...]:
     """The rows `path:line:text` in a content search's output; notes and context are passed over."""
     matches = map(_ROW.fullmatch, text.splitlines())
     return tuple(Hit(row["path"], int(row["line"]), row["text"]) for row in matches if row)
+
+
+def has_more(text: str) -> bool:
+    """Whether a search's output says that it was cut short."""
+    return any(_MORE.match(line) for line in text.splitlines())
 
 
 def best_places(hits: Iterable[Hit], terms: Sequence[Term], count: int) -> tuple[Place, ...]:

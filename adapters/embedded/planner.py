@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from norma.adapters.embedded.conversation import Done, Exchange, call_id, last_exchange, next_number
-from norma.adapters.embedded.places import Hit, Place, best_places, hits_in
+from norma.adapters.embedded.places import Hit, Place, best_places, has_more, hits_in
 from norma.adapters.embedded.terms import Term, plain_terms, terms_of
 from norma.domain.model.blocks import ToolCall
 from norma.domain.model.requests import ReplyRequest
@@ -49,7 +49,7 @@ class Report:
     Time to answer *prompt* from *places*, the best first.
 
     *reads* are the answered Read calls, *searched* what was looked for, *failed* the calls that gave an
-    error. *total* lines in *files* files were found.
+    error. *total* lines in *files* files were found, and there are more if a search was *cut* short.
     """
 
     prompt: str
@@ -59,6 +59,7 @@ class Report:
     failed: tuple[Done, ...]
     total: int
     files: int
+    cut: bool
 
 
 Step: TypeAlias = Talk | UseTools | Report
@@ -159,6 +160,7 @@ def _report(
         failed=tuple(done for done in calls if done.result.is_error),
         total=len({(hit.path, hit.line) for hit in hits}),
         files=len({hit.path for hit in hits}),
+        cut=any(has_more(done.text) for done in exchange.done(SEARCH)),
     )
 
 

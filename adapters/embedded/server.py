@@ -81,6 +81,7 @@ class EmbeddedServer:
         self._process: asyncio.subprocess.Process | None = None
         self._drain: asyncio.Task[None] | None = None
         self._tail = bytearray()
+        self._closing = False
 
     @property
     def alive(self) -> bool:
@@ -133,6 +134,8 @@ class EmbeddedServer:
             env=self._child_environment(),
             start_new_session=True,
         )
+        if self._closing:  # `aclose` was called before there was anything to close
+            process.kill()
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None  # noqa: PT018
         self._drain = asyncio.create_task(self._keep_tail(process.stderr), name="embedded server's stderr")
         with suppress(ConnectionError):  # it ended already; why, is read below
@@ -229,6 +232,7 @@ class EmbeddedServer:
 
         First its standard input is closed, after 2 s it is killed. When cancelled it is killed at once.
         """
+        self._closing = True
         process = self._process
         if process is None:
             return
@@ -246,4 +250,3 @@ class EmbeddedServer:
                 await process.wait()
             if self._drain is not None:
                 await self._drain
-                self._drain = None

@@ -88,7 +88,8 @@ def _quotations(text: str) -> list[str]:
 
 def _quoted(words: str) -> Term:
     named = _named(words)
-    return named or Term(words, re.escape(words).replace(r"\ ", r"\s+"), _parts(words), strong=True)
+    pattern = r"\s+".join(map(re.escape, words.split()))
+    return named or Term(words, pattern, _parts(words), strong=True)
 
 
 def _named(token: str) -> Term | None:

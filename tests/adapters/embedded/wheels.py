@@ -5,7 +5,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from attrs import evolve
 
 from norma.adapters.embedded.model_file import ModelFile
 
@@ -36,8 +35,3 @@ def tiny_wheel(folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModelFile:
         sha256=hashlib.sha256(CONTENT).hexdigest(),
         bytes=len(CONTENT),
     )
-
-
-def other_digest(file: ModelFile, **changes: str) -> ModelFile:
-    """The same file, expected to be another one."""
-    return evolve(file, **changes)
