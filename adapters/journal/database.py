@@ -63,7 +63,7 @@ def open_database(path: str, durability: Durability, deadline: float) -> sqlite3
     except OSError as error:
         raise from_os(path, "open it", error) from error
     try:
-        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(os.path.abspath(path), isolation_level=None, check_same_thread=False)
     except sqlite3.Error as error:
         raise from_sqlite(path, "open it", error) from error
     try:

@@ -1,6 +1,6 @@
 """The promises of the journal port."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from attrs import frozen
 
@@ -248,13 +248,14 @@ async def check_closed(rig: JournalRig) -> None:
     await rig.journal.append("s", 0, [OPENED])
     await rig.journal.aclose()
     await rig.journal.aclose()
-    for call in (
-        rig.journal.append("s", 1, [ASKED]),
-        rig.journal.read("s"),
-        rig.journal.sessions(),
-        rig.journal.fork("s", 1, "f"),
-    ):
-        error = await raises(JournalFailed, call, "a closed journal says so")
+    calls: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: rig.journal.append("s", 1, [ASKED]),
+        lambda: rig.journal.read("s"),
+        rig.journal.sessions,
+        lambda: rig.journal.fork("s", 1, "f"),
+    )
+    for call in calls:
+        error = await raises(JournalFailed, call(), "a closed journal says so")
         assert error.failure.kind == "journal", "a failure of the journal says that it is one"
     other = rig.another()
     try:

@@ -8,12 +8,7 @@ from norma.adapters.system.clock import SystemClock
 from norma.ports.contracts import clock
 from norma.ports.contracts.clock import ClockRig
 from norma.ports.contracts.pytest import contract
-
-
-@asynccontextmanager
-async def manual(folder: str) -> AsyncIterator[ClockRig]:
-    made = ManualClock()
-    yield ClockRig(made, made.advance)
+from tests.contracts.rigs import clock_rig
 
 
 @asynccontextmanager
@@ -21,4 +16,4 @@ async def system(folder: str) -> AsyncIterator[ClockRig]:
     yield ClockRig(SystemClock(), lambda seconds: None)
 
 
-test_clock = contract(clock.CHECKS, manual, system)
+test_clock = contract(clock.CHECKS, clock_rig(ManualClock), system)

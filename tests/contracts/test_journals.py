@@ -9,13 +9,7 @@ from norma.adapters.memory.journal import MemoryJournal
 from norma.ports.contracts import journal
 from norma.ports.contracts.journal import JournalRig
 from norma.ports.contracts.pytest import contract
-
-
-@asynccontextmanager
-async def memory(folder: str) -> AsyncIterator[JournalRig]:
-    made = MemoryJournal(ManualClock())
-    yield JournalRig(made, made.another)
-    await made.aclose()
+from tests.contracts.rigs import journal_rig
 
 
 @asynccontextmanager
@@ -34,4 +28,4 @@ async def sqlite_power(folder: str) -> AsyncIterator[JournalRig]:
     await made.aclose()
 
 
-test_journal = contract(journal.CHECKS, memory, sqlite, sqlite_power)
+test_journal = contract(journal.CHECKS, journal_rig(MemoryJournal), sqlite, sqlite_power)

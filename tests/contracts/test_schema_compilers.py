@@ -8,11 +8,7 @@ from norma.adapters.schemas.checks import SchemaChecks
 from norma.ports.contracts import schemas
 from norma.ports.contracts.pytest import contract
 from norma.ports.contracts.schemas import SchemaRig
-
-
-@asynccontextmanager
-async def plain(folder: str) -> AsyncIterator[SchemaRig]:
-    yield SchemaRig(PlainSchemas())
+from tests.contracts.rigs import schema_rig
 
 
 @asynccontextmanager
@@ -20,4 +16,4 @@ async def full(folder: str) -> AsyncIterator[SchemaRig]:
     yield SchemaRig(SchemaChecks())
 
 
-test_schema_compiler = contract(schemas.CHECKS, plain, full)
+test_schema_compiler = contract(schemas.CHECKS, schema_rig(PlainSchemas), full)

@@ -10,22 +10,7 @@ from norma.adapters.memory.workspace import MemoryWorkspace
 from norma.ports.contracts import workspace
 from norma.ports.contracts.pytest import contract
 from norma.ports.contracts.workspace import FILES, OUTSIDE, WorkspaceRig
-
-
-class MemoryRig(WorkspaceRig):
-    def __init__(self) -> None:
-        self.outside = "/elsewhere/secret.txt"
-        files = {f"/work/{name}": data for name, data in FILES.items()}
-        self.workspace = self.made = MemoryWorkspace({**files, self.outside: OUTSIDE})
-
-    def put(self, path: str, data: bytes) -> None:
-        self.made.put(path, data)
-
-    def look(self, path: str) -> bytes | None:
-        return self.made.files.get(path)
-
-    def link(self, path: str, target: str) -> None:
-        self.made.link(path, target)
+from tests.contracts.rigs import workspace_rig
 
 
 class DiskRig(WorkspaceRig):
@@ -51,13 +36,8 @@ class DiskRig(WorkspaceRig):
 
 
 @asynccontextmanager
-async def memory(folder: str) -> AsyncIterator[WorkspaceRig]:
-    yield MemoryRig()
-
-
-@asynccontextmanager
 async def disk(folder: str) -> AsyncIterator[WorkspaceRig]:
     yield DiskRig(folder)
 
 
-test_workspace = contract(workspace.CHECKS, memory, disk)
+test_workspace = contract(workspace.CHECKS, workspace_rig(MemoryWorkspace), disk)

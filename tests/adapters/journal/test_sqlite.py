@@ -20,7 +20,16 @@ from norma.adapters.journal.sqlite import SqliteJournal
 from norma.adapters.memory.clock import ManualClock
 from norma.domain.model import to_json
 from norma.domain.model.blocks import Text, ToolCall
-from norma.domain.model.facts import CallOffered, Fact, Interrupted, SessionOpened, Steered
+from norma.domain.model.facts import (
+    CallOffered,
+    Fact,
+    Interrupted,
+    ReplyCut,
+    SessionOpened,
+    Steered,
+    TurnEnded,
+)
+from norma.domain.model.failures import Failure
 from norma.ports.errors import JournalConflict, JournalFailed
 
 MISSING = object()
@@ -50,6 +59,11 @@ def exists(path: str) -> bool:
 
 def size(path: str) -> int:
     return os.path.getsize(path)
+
+
+def data_of(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def overwrite(path: str, at: int, data: bytes) -> None:
@@ -182,6 +196,31 @@ async def test_S1_large_entries_are_whole(journal: SqliteJournal) -> None:
     await journal.append("s", 0, [OPENED])
     await journal.append("s", 1, said("x" * 3_000_000))
     assert (await journal.read("s")).entries[1] == tuple(said("x" * 3_000_000))
+
+
+async def test_S3_the_error_of_a_port_stays_in_its_process(journal: SqliteJournal, path: str) -> None:
+    """Its words may hold what nobody has looked at; the failure, which has been, is what is stored."""
+    error = RuntimeError("401 for key sk-secret")
+    ended = TurnEnded(
+        "model_failed", "s", error=Failure("authentication", "the key is wrong"), exception=error
+    )
+    cut = ReplyCut((), Failure("authentication", "the key is wrong"), exception=error)
+    await journal.append("s", 0, [OPENED, cut, ended])
+    await journal.aclose()
+    assert b"sk-secret" not in data_of(path)
+    assert b"the key is wrong" in data_of(path)
+
+
+async def test_a_path_is_a_file_whatever_it_looks_like(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (":memory:", "file:x?mode=memory"):
+        for version in range(2):
+            journal = SqliteJournal(name, clock=ManualClock())
+            assert await journal.append("s", version, [OPENED]) == version + 1
+            await journal.aclose()
+        assert size(name) > 0
 
 
 async def test_S2_facts_that_cant_be_stored_are_refused_whole(journal: SqliteJournal) -> None:
