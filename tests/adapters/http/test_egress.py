@@ -5,7 +5,7 @@ import gzip
 import ssl
 import traceback
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import aiohttp
@@ -269,12 +269,15 @@ async def test_N6_silence_before_the_headers_is_final() -> None:
 
 
 async def test_N6_a_server_that_never_takes_the_request_is_not_waited_for_for_ever() -> None:
-    over = asyncio.Event()
+    over, gone = asyncio.Event(), asyncio.Event()
 
     async def take_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         reader._transport.pause_reading()  # type: ignore[attr-defined]  # there is no public way to be deaf
         await over.wait()
         writer.transport.abort()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        gone.set()
 
     server = await asyncio.start_server(take_nothing, "127.0.0.1", 0, limit=1024)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
@@ -283,6 +286,7 @@ async def test_N6_a_server_that_never_takes_the_request_is_not_waited_for_for_ev
         with pytest.raises(CallFailed) as failed:
             await egress.send(Call("POST", url, body=b"x" * (64 << 20)))
     over.set()
+    await asyncio.wait_for(gone.wait(), 5)
     server.close()
     assert failed.value.failure.kind == "timeout"
 
