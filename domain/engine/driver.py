@@ -59,6 +59,7 @@ class Driver:
         session: str,
         state: State,
         version: int,
+        first: Sequence[Fact],
         left: Callable[["asyncio.Task[ToolOutput]"], None],
     ) -> None:
         self.outbox = Outbox()
@@ -71,7 +72,7 @@ class Driver:
         self._tools = ToolRunner(
             self.outbox, world.clock, timeout_s=world.tool_timeout_s, grace_s=world.grace_s, left=left
         )
-        self._inbox: deque[Fact] = deque()
+        self._inbox: deque[Fact] = deque(first)
         self._wake = asyncio.Event()
         self._fault: BaseException | None = None
         self._timed = False
@@ -82,15 +83,13 @@ class Driver:
         self._inbox.append(fact)
         self._wake.set()
 
-    async def run(self, first: Sequence[Fact]) -> None:
+    async def run(self) -> None:
         """
         Carry the turn to its end; the last event put out is its `TurnEnded`.
 
         Cancelled once, it ends the turn as interrupted and raises CancelledError when that is
         done; cancelled twice, it leaves at once, with a valid journal.
         """
-        for fact in first:
-            self.post(fact)
         cancelled: asyncio.CancelledError | None = None
         try:
             while True:

@@ -73,7 +73,7 @@ def go_on(state: State, commands: list[Command]) -> Step:
         return state, commands
     state, starts = _start_ready(state)
     commands += starts
-    if state.reply_open or any(call.place in _BUSY for call in state.calls):
+    if state.reply_open or any(call.place in BUSY for call in state.calls):
         return state, commands
     if any(call.place is not Place.DONE for call in state.calls):  # parked, and ready ones held back by them
         return state, [*commands, Finish("waiting")]
@@ -95,7 +95,7 @@ def _finish_stopping(state: State, commands: list[Command]) -> Step:
     return close_round(state), [*commands, finish]
 
 
-_BUSY = (Place.JUDGING, Place.ASKING, Place.STARTING, Place.RUNNING)
+BUSY = (Place.JUDGING, Place.ASKING, Place.STARTING, Place.RUNNING)
 
 
 def _start_ready(state: State) -> Step:

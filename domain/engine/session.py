@@ -144,6 +144,7 @@ class Session:
             known = self._live.state.asked(question) is not None
             self._live.post(fact)
             return known
+        self._take_over()
         if self._stale:
             await self.load()
         state, _ = step(self._state, fact)
@@ -193,8 +194,8 @@ class Session:
             if not self._stale:
                 break
             await self.load()
-        driver = Driver(self._world, self.id, self._state, self._version, self._keep)
-        task = asyncio.get_running_loop().create_task(driver.run(first()), name=f"norma turn {self.id}")
+        driver = Driver(self._world, self.id, self._state, self._version, first(), self._keep)
+        task = asyncio.get_running_loop().create_task(driver.run(), name=f"norma turn {self.id}")
         # A task that is cancelled before its first step runs no line of its own: close the outbox here, too.
         task.add_done_callback(lambda _: driver.outbox.close())
         self._driver, self._task, self._abandoned = driver, task, False

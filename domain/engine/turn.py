@@ -26,6 +26,7 @@ from norma.domain.engine.commands import (
     Withdraw,
 )
 from norma.domain.engine.rounds import (
+    BUSY,
     GIVEN_UP,
     INTERRUPTED,
     NO_QUESTION,
@@ -318,6 +319,8 @@ def _revive(state: State, call: Call) -> Step:
 def _turn_ended(state: State, fact: TurnEnded) -> Step:
     if not state.live:
         return state, []
+    if fact.outcome == "waiting" and any(call.place in BUSY for call in state.calls):
+        return state, []  # a grant of the same step has set one of the waiting calls going
     phase = Phase.WAITING if fact.outcome == "waiting" else Phase.IDLE
     return evolve(state, phase=phase, ending=None, cancelling=False), [Tell(fact)]
 

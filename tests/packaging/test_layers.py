@@ -28,7 +28,12 @@ WORLD = frozenset({
 PURE_PATHS = frozenset({"PurePath", "PurePosixPath", "PureWindowsPath"})
 WORLD_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "open", "print"})
 ASYNCIO_PLACES = frozenset(
-    {*(f"domain/engine/{name}.py" for name in ("driver", "outbox", "session")), "ports/contracts/pytest.py"}
+    {
+        # The driver's own parts wait as it does: its activities, the reading of a reply, the run of a tool.
+        *(f"domain/engine/{name}.py" for name in ("driver", "activities", "reading", "running")),
+        *(f"domain/engine/{name}.py" for name in ("outbox", "session")),
+        "ports/contracts/pytest.py",
+    }
 )
 PYTEST_PLACE = "ports/contracts/pytest.py"
 

@@ -1,0 +1,299 @@
+"""E5: ending a turn early, in every way and at every await. The scenarios never end by themselves."""
+
+import asyncio
+import gc
+from collections.abc import Callable
+
+import pytest
+
+from norma.adapters.memory.approver import FixedApprover
+from norma.adapters.memory.gates import Forever
+from norma.adapters.memory.journal import MemoryJournal
+from norma.adapters.memory.model import Script, ScriptedModel, call, end, say
+from norma.adapters.memory.tools import ScriptedTool
+from norma.domain.engine.engine import Engine
+from norma.domain.engine.session import Session
+from norma.domain.model.blocks import Text
+from norma.domain.model.facts import ToolEnded, ToolStarted
+from norma.domain.model.requests import ReplyRequest
+from norma.ports.tool import ToolRun
+from tests.domain.engine.hosts import (
+    PARALLEL,
+    WRITES,
+    ask,
+    check_journal,
+    engine,
+    outcome,
+    read,
+    results,
+    texts,
+)
+
+BOUND_S = 10
+MOST_PASSES = 400
+
+
+class Endless:
+    """Two turns' worth of work that never ends on its own: text, a call, a question, and a hanging stream."""
+
+    def __init__(self) -> None:
+        self.journal = MemoryJournal()
+        self.done = ScriptedTool("done", results=["at once"], traits=PARALLEL)
+        self.slow = ScriptedTool("slow", results=[Forever()], traits=PARALLEL)
+        self.asks = ScriptedTool("asks", results=[], traits=PARALLEL, effects=WRITES)
+        self.approver = FixedApprover(lambda question: Forever())
+        self.hang = Forever()
+        self.model = ScriptedModel(self.script, alone=True)
+        self.engine: Engine = engine(
+            self.model, self.done, self.slow, self.asks, approver=self.approver, journal=self.journal
+        )
+
+    def script(self, request: ReplyRequest) -> Script:
+        last = request.messages[-1]
+        if last.blocks == (Text("next"),):
+            return [say("yes"), end()]
+        if last.role == "tool":
+            return [say("and"), call("1", "slow"), call("2", "asks"), say("then"), self.hang]
+        return [say("so"), call("0", "done"), end("tool_use")]
+
+    @property
+    def there(self) -> bool:
+        return self.hang.arrivals > 0 and self.slow.running > 0 and bool(self.approver.questions)
+
+    async def check_after(self, session: Session) -> None:
+        """Nothing is left, nothing is lost, and the session takes the next prompt."""
+        assert self.slow.running == 0
+        assert self.model.open == 0
+        assert self.asks.runs == []
+        check_journal(self.journal, session)
+        answering = ScriptedModel([[say("yes"), end()]])
+        again = await engine(answering, journal=self.journal).session(session.id)
+        assert again.messages == session.messages
+        assert outcome(await ask(again, "next")) == "completed"
+        check_journal(self.journal, again)
+
+
+async def passes_of(start: Callable[[Endless, Session], "asyncio.Task[object]"]) -> int:
+    """How many passes of the loop a scenario takes until it stays where it is."""
+    world = Endless()
+    session = await world.engine.session()
+    task = start(world, session)
+    passes = 0
+    while not world.there:
+        assert not task.done()
+        assert passes < MOST_PASSES
+        await asyncio.sleep(0)
+        passes += 1
+    task.cancel()
+    await asyncio.wait((task,))
+    await session.aclose()
+    return passes + 2
+
+
+async def everywhere(
+    start: Callable[[Endless, Session], "asyncio.Task[object]"],
+    stop: Callable[["asyncio.Task[object]", Session], None],
+    *,
+    cancelled: bool,
+) -> None:
+    """Run the scenario once for each pass, and *stop* it there."""
+    for number in range(await passes_of(start)):
+        world = Endless()
+        session = await world.engine.session()
+        task = start(world, session)
+        for _ in range(number):
+            await asyncio.sleep(0)
+        assert not task.done()
+        stop(task, session)
+        done, _ = await asyncio.wait((task,), timeout=BOUND_S)
+        assert done, f"stopped at pass {number}, it does not end"
+        assert task.cancelled() == cancelled
+        assert others() == set(), f"stopped at pass {number}, tasks are left"
+        await world.check_after(session)
+
+
+def others() -> set["asyncio.Task[object]"]:
+    return asyncio.all_tasks() - {asyncio.current_task()}
+
+
+def bare(world: Endless, session: Session) -> "asyncio.Task[object]":
+    return asyncio.ensure_future(read(session.prompt("hi")))
+
+
+def scoped(world: Endless, session: Session) -> "asyncio.Task[object]":
+    async def host() -> None:
+        async with session.prompt("hi") as turn:
+            async for _ in turn:
+                await asyncio.sleep(0)
+
+    return asyncio.ensure_future(host())
+
+
+async def test_E5_cancelled_at_every_await_under_async_with() -> None:
+    await everywhere(scoped, lambda task, session: task.cancel(), cancelled=True)
+
+
+async def test_E5_cancelled_at_every_await_inside_the_iterator() -> None:
+    await everywhere(bare, lambda task, session: task.cancel(), cancelled=True)
+
+
+async def test_E5_cancelled_twice_at_every_await_leaves_at_once() -> None:
+    for number in range(await passes_of(bare)):
+        world = Endless()
+        session = await world.engine.session()
+        task = bare(world, session)
+        for _ in range(number):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,), timeout=BOUND_S)
+        assert task.done()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert others() == set()
+        assert world.slow.running == 0
+        answering = ScriptedModel([[say("yes"), end()]])
+        again = await engine(answering, journal=world.journal).session(session.id)
+        assert outcome(await ask(again, "next")) == "completed"
+        check_journal(world.journal, again)
+
+
+async def test_E5_interrupted_at_every_await_the_events_go_on_to_the_end() -> None:
+    count = await passes_of(bare)
+    for number in range(2, count):
+        world = Endless()
+        session = await world.engine.session()
+        task = asyncio.ensure_future(read(session.prompt("hi")))
+        for _ in range(number):
+            await asyncio.sleep(0)
+        session.interrupt()
+        events = await asyncio.wait_for(task, BOUND_S)
+        assert outcome(events) == "interrupted"
+        started = {event.key for event in events if isinstance(event, ToolStarted)}
+        ended = {event.key for event in events if isinstance(event, ToolEnded)}
+        assert started <= ended
+        assert others() == set()
+        await world.check_after(session)
+
+
+async def test_E5_a_turn_that_is_dropped_after_each_event_ends_soon() -> None:
+    for events in range(1, 7):
+        world = Endless()
+        session = await world.engine.session()
+        seen = 0
+        async for _ in session.prompt("hi"):
+            seen += 1
+            if seen == events:
+                break
+        gc.collect()
+        assert outcome(await ask(session, "next")) == "completed"
+        assert others() == set()
+        check_journal(world.journal, session)
+
+
+async def test_E5_an_exception_in_the_hosts_body_ends_the_turn() -> None:
+    world = Endless()
+    session = await world.engine.session()
+    with pytest.raises(ZeroDivisionError):
+        async with session.prompt("hi") as turn:
+            async for _ in turn:
+                raise ZeroDivisionError
+    assert others() == set()
+    await world.check_after(session)
+
+
+async def test_E5_a_kept_turn_is_ended_by_aclose_and_only_by_it() -> None:
+    world = Endless()
+    session = await world.engine.session()
+    turn = session.prompt("hi")
+    await anext(turn)
+    await turn.aclose()
+    await turn.aclose()
+    assert [event async for event in turn] == []
+    assert others() == set()
+    await world.check_after(session)
+
+
+async def test_E5_closing_the_session_ends_its_turn() -> None:
+    world = Endless()
+    session = await world.engine.session()
+    task = bare(world, session)
+    while not world.there:
+        await asyncio.sleep(0)
+    await session.aclose()
+    assert outcome(await task) == "interrupted"
+    assert others() == set()
+    await world.check_after(session)
+
+
+def test_E5_leaving_the_loop_with_a_live_turn_journals_its_end() -> None:
+    world, kept = Endless(), []
+
+    async def host() -> None:
+        session = await world.engine.session()
+        turn = session.prompt("hi")
+        await anext(turn)
+        kept.extend((turn, session))
+
+    asyncio.run(host())
+    last = world.journal.entries(kept[1].id)[-1][-1]
+    assert last.outcome == "interrupted"
+    assert world.slow.running == 0
+    assert world.model.open == 0
+
+
+async def test_E5_a_tool_that_ignores_its_cancel_gets_a_grace_period_and_is_then_left() -> None:
+    stubborn = asyncio.Event()
+
+    async def behaviour(run: ToolRun) -> str:
+        while not stubborn.is_set():
+            try:
+                await stubborn.wait()
+            except asyncio.CancelledError:
+                continue
+        return "at last"
+
+    tool = ScriptedTool("look", behaviour=behaviour)
+    session = await engine([[call("c", "look"), end("tool_use")], [say("x"), end()]], tool).session()
+    events = []
+    async for event in session.prompt("hi"):
+        events.append(event)
+        if isinstance(event, ToolStarted):
+            await tool.started()
+            session.interrupt()
+    assert outcome(events) == "interrupted"
+    assert "outcome is unknown" in texts(results(session))[0]
+    assert any("ignores its cancel" in getattr(event, "text", "") for event in events)
+    stubborn.set()
+    await session.aclose()
+    assert others() == set()
+
+
+async def test_E5_a_result_that_comes_in_the_grace_period_counts() -> None:
+    async def behaviour(run: ToolRun) -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            return "cleaned up"
+        return "never"
+
+    tool = ScriptedTool("look", behaviour=behaviour)
+    session = await engine([[call("c", "look"), end("tool_use")]], tool).session()
+    async for event in session.prompt("hi"):
+        if isinstance(event, ToolStarted):
+            await tool.started()
+            session.interrupt()
+    assert texts(results(session)) == ["cleaned up"]
+
+
+async def test_E5_backpressure_and_an_interrupt_together() -> None:
+    model = ScriptedModel([[say("x" * 2000, pieces=2000), Forever()]])
+    session = await engine(model).session()
+    turn = session.prompt("hi")
+    await anext(turn)
+    for _ in range(50):
+        await asyncio.sleep(0)
+    session.interrupt()
+    assert outcome(await read(turn)) == "interrupted"
+    assert others() == set()

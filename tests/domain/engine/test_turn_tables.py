@@ -1,0 +1,79 @@
+"""E2: the machine is total. Two tables, each cell tried."""
+
+import pytest
+
+from norma.domain.engine.commands import Finish
+from norma.domain.engine.state import Place, State
+from norma.domain.engine.turn import step
+from norma.domain.model.facts import Fact, TurnEnded
+from tests.domain.engine.machine import (
+    CALL_FACTS,
+    CALL_TABLE,
+    PHASE_FACTS,
+    PHASE_TABLE,
+    PHASES,
+    SAME,
+    call_in,
+    replying,
+    rows,
+)
+
+
+def settled(state: State, fact: Fact) -> State:
+    """The state after *fact*, with the turn's end said as the driver says it."""
+    state, commands = step(state, fact)
+    for command in commands:
+        if isinstance(command, Finish):
+            state, _ = step(state, TurnEnded(command.outcome))
+    return state
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("fact", PHASE_FACTS)
+def test_E2_each_phase_takes_each_fact(phase: str, fact: str) -> None:
+    before = PHASES[phase]
+    after = settled(before, PHASE_FACTS[fact])
+    expected = rows(PHASE_TABLE)[fact][phase]
+    if expected == SAME:
+        assert after is before
+    else:
+        assert after is not before
+        assert after.phase == (phase if expected == "+" else expected)
+
+
+@pytest.mark.parametrize("place", list(Place))
+@pytest.mark.parametrize("fact", CALL_FACTS)
+def test_E2_a_call_in_each_place_takes_each_fact(place: Place, fact: str) -> None:
+    before = replying(call_in(place))
+    after, commands = step(before, CALL_FACTS[fact])
+    expected = rows(CALL_TABLE)[fact][place.value]
+    call = after.call("1.0")
+    if expected == SAME:
+        assert after is before
+        assert commands == []
+    elif expected == "history":
+        assert call is None
+        assert len(after.history[-1].blocks) == 1
+    else:
+        assert after is not before
+        assert call is not None
+        assert call.place == expected
+
+
+def test_E2_the_tables_name_every_fact_and_column() -> None:
+    assert set(rows(PHASE_TABLE)) == set(PHASE_FACTS)
+    assert set(rows(CALL_TABLE)) == set(CALL_FACTS)
+    assert all(set(row) == set(PHASES) for row in rows(PHASE_TABLE).values())
+    assert all(set(row) == set(Place) for row in rows(CALL_TABLE).values())
+    kinds = {type(fact) for fact in (*PHASE_FACTS.values(), *CALL_FACTS.values())}
+    assert kinds == set(Fact.__args__)
+
+
+def test_E2_a_fact_of_another_round_changes_nothing() -> None:
+    state = replying(call_in(Place.RUNNING))
+    for fact in CALL_FACTS.values():
+        if hasattr(fact, "key"):
+            other = type(fact)(
+                **{**{f: getattr(fact, f) for f in fact.__slots__ if f != "__weakref__"}, "key": "0.0"}
+            )
+            assert step(state, other)[0] is state
