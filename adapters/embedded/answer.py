@@ -21,8 +21,10 @@ SAYS = "**The embedded model says:** "
 _MOST_LINES = 14
 _LEAST_LINES = 5
 _LINE_LENGTH = 160
-_MATERIAL_LENGTH = 1_200
+_MATERIAL_LENGTH = 1_000
 """Characters of a quotation that the model is given: more confuses a small one."""
+
+_COMMENT_MARKS = re.compile(r"\"{3}|'{3}|/\*+|\*+/|^\s*(?:#+|//+|\*)\s?|^\s*`{3,}\w*")
 
 _NUMBERED = re.compile(r"\s*(\d+)\t(.*)")
 _LANGUAGES = {
@@ -62,9 +64,14 @@ def findings(report: Report, quoted: tuple[Quotation, ...]) -> str:
 
 def question(report: Report, quotation: Quotation) -> str:
     """What the real model is asked."""
-    material = quotation.text[:_MATERIAL_LENGTH]
     wish = "Answer in one sentence, using only the text."
-    return f"{quotation.path}:\n{material}\n\nQuestion: {report.prompt}\n{wish}"
+    return f"{_prose(quotation)[:_MATERIAL_LENGTH]}\n\nQuestion: {report.prompt}\n{wish}"
+
+
+def _prose(quotation: Quotation) -> str:
+    """The lines without the marks of comments and docstrings, which a small model imitates."""
+    lines = (_COMMENT_MARKS.sub("", line).strip() for line in quotation.lines)
+    return "\n".join(line for line in lines if line)
 
 
 def _headline(report: Report, quoted: tuple[Quotation, ...]) -> str:

@@ -34,9 +34,12 @@ BANNER = (
 )
 """What a person is told when this model answers."""
 
-_SYSTEM = "You are a helpful assistant."  # the words that this model was tuned with; others make it worse
-_WORDS_ADDED = 90
-_WORDS_SAID = 160
+# Tried in several wordings: about a text the model does best under the words it was tuned with.
+_ABOUT_A_TEXT = "You are a helpful assistant."
+_SMALL_TALK = (
+    "You are a small assistant inside a program that finds text in files. Answer in one short sentence."
+)
+_MOST_TOKENS = 90
 _LONGEST_PROMPT = 4_000
 _SAMPLING = {"repeat_penalty": 1.1, "seed": 1}
 
@@ -124,7 +127,7 @@ class _GuidedReply(Reply):
                 self._ready.append(ReplyFinished(Stop("tool_use"), NOTHING))
             case Talk(prompt):
                 self._say(SAYS)
-                self._ask(prompt[-_LONGEST_PROMPT:], _WORDS_SAID)
+                self._ask(_SMALL_TALK, prompt[-_LONGEST_PROMPT:])
             case Report() as report:
                 quoted = quotations(report)
                 if not quoted:
@@ -132,24 +135,24 @@ class _GuidedReply(Reply):
                     self._ready.append(ReplyFinished(Stop("end_turn"), NOTHING))
                     return
                 self._say(f"{findings(report, quoted)}\n{ADDS}")
-                self._ask(question(report, quoted[0]), _WORDS_ADDED)
+                self._ask(_ABOUT_A_TEXT, question(report, quoted[0]))
 
     def _say(self, text: str) -> None:
         self._blocks.append(Text(text))
         self._ready.extend((TextDelta(text), BlockEnded(Text(text))))
 
-    def _ask(self, prompt: str, most_tokens: int) -> None:
+    def _ask(self, system: str, prompt: str) -> None:
         given = self._request.options
         options = ReplyOptions(
-            max_tokens=min(most_tokens, given.max_tokens or most_tokens),
+            max_tokens=min(_MOST_TOKENS, given.max_tokens or _MOST_TOKENS),
             temperature=0.2,
-            stop=("\n\n", "\nQuestion:"),
+            stop=("\n",),  # one paragraph: what comes behind it is a made-up next question, or code
             stream=given.stream,
             extra_headers=given.extra_headers,
             extra_body={**_SAMPLING, **given.extra_body},
         )
         message = Message("user", (Text(prompt),))
-        self._inner = self._model.reply(ReplyRequest((message,), (SystemSegment(_SYSTEM),), options=options))
+        self._inner = self._model.reply(ReplyRequest((message,), (SystemSegment(system),), options=options))
 
     async def _hear(self) -> None:
         """Take one event of the real model."""
@@ -189,7 +192,7 @@ class _GuidedReply(Reply):
 
     def _limit_is_ours(self) -> bool:
         given = self._request.options.max_tokens
-        return given is None or given > _WORDS_ADDED
+        return given is None or given > _MOST_TOKENS
 
     def _failed(self, error: ModelError) -> ModelError:
         return ModelError(

@@ -93,6 +93,7 @@ async def test_the_real_model_is_asked_about_the_best_place_coolly_and_in_few_wo
     assert request.system
     prompt = text_of(request.messages[0].blocks)
     assert "a pure step from one state to the next" in prompt
+    assert '"""' not in prompt, "a small model imitates the marks of docstrings"
     assert PROMPT in prompt
     assert len(prompt) < 2000
     assert request.options.temperature == 0.2
