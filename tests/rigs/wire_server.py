@@ -13,6 +13,8 @@ from typing import Any
 
 from attrs import define, field, frozen
 
+from tests.rigs.listening import listening
+
 EVENT_STREAM = {"Content-Type": "text/event-stream; charset=utf-8"}
 JSON = {"Content-Type": "application/json"}
 
@@ -60,13 +62,9 @@ class WireServer:
     client_closed: asyncio.Event = field(factory=asyncio.Event)
     """Set when a client closes a connection on which an answer was not at its end."""
     asked: asyncio.Event = field(factory=asyncio.Event)
-    _tasks: set[asyncio.Task[None]] = field(factory=set)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
         self.connections += 1
         try:
             while (seen := await _read_request(reader)) is not None:
@@ -77,16 +75,6 @@ class WireServer:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
             self.client_closed.set()
-        except asyncio.CancelledError:
-            pass  # the test is over
-        finally:
-            self._tasks.discard(task)
-            writer.close()
-
-    async def stop(self) -> None:
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _answer(
         self, answer: Scripted, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -133,14 +121,9 @@ class WireServer:
 async def wire_server(*script: Scripted) -> AsyncIterator[WireServer]:
     """A running server on a free port of the loopback address."""
     rig = WireServer(script)
-    server = await asyncio.start_server(rig.serve, "127.0.0.1", 0)
-    host, port = server.sockets[0].getsockname()[:2]
-    rig.url = f"http://{host}:{port}"
-    try:
+    async with listening(rig.serve) as address:
+        rig.url = f"http://{address}"
         yield rig
-    finally:
-        server.close()
-        await rig.stop()
 
 
 def scripted(fixture: Mapping[str, Any]) -> Scripted:

@@ -5,7 +5,7 @@ import gzip
 import ssl
 import traceback
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
@@ -15,6 +15,7 @@ import trustme
 from norma.adapters.http import transport
 from norma.adapters.http.egress import Call, CallFailed, CallReport, Egress, NetworkPolicy
 from norma.domain.model.secrets import Secret
+from tests.rigs.listening import listening
 from tests.rigs.wire_models import an_egress
 from tests.rigs.wire_server import JSON, Scripted, wire_server
 
@@ -29,15 +30,12 @@ async def a_proxy(*, refuse: int | None = None) -> AsyncIterator[tuple[str, list
     """
     lines: list[str] = []
     credentials: list[str] = []
-    pumps: set[asyncio.Task[None]] = set()
 
     async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while data := await reader.read(65536):
                 writer.write(data)
                 await writer.drain()
-        except ConnectionError:
-            pass
         finally:
             writer.close()
 
@@ -59,19 +57,13 @@ async def a_proxy(*, refuse: int | None = None) -> AsyncIterator[tuple[str, list
             host, _, port = target.removeprefix("http://").partition("/")[0].rpartition(":")
             there_reader, there = await asyncio.open_connection(host, int(port))
             there.write(head)
-        for a, b in ((reader, there), (there_reader, writer)):
-            task = asyncio.create_task(pump(a, b))
-            pumps.add(task)
-            task.add_done_callback(pumps.discard)
+        try:
+            await asyncio.gather(pump(reader, there), pump(there_reader, writer))
+        finally:
+            there.transport.abort()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}", lines, credentials
-    finally:
-        server.close()
-        for task in list(pumps):
-            task.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
+    async with listening(serve) as address:
+        yield address, lines, credentials
 
 
 @asynccontextmanager
@@ -80,20 +72,12 @@ async def a_tls_server(authority: trustme.CA) -> AsyncIterator[str]:
     authority.issue_cert("127.0.0.1").configure_cert(context)
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await reader.readuntil(b"\r\n\r\n")
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
-            await writer.drain()
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass
-        finally:
-            writer.close()
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+        await writer.drain()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-    try:
-        yield f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    finally:
-        server.close()
+    async with listening(serve, ssl=context) as address:
+        yield f"https://{address}"
 
 
 async def body_of(egress: Egress, url: str, **options: object) -> bytes:
@@ -256,38 +240,23 @@ async def test_N6_silence_is_final(script: Scripted) -> None:
 async def test_N6_silence_before_the_headers_is_final() -> None:
     async def say_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
-        writer.close()
 
-    server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
-    async with an_egress(NetworkPolicy(idle_timeout_s=0.05)) as egress:
+    async with listening(say_nothing) as address, an_egress(NetworkPolicy(idle_timeout_s=0.05)) as egress:
         with pytest.raises(CallFailed) as failed:
-            await egress.send(Call("GET", url))
-    server.close()
+            await egress.send(Call("GET", f"http://{address}/"))
     assert failed.value.failure.kind == "timeout"
     assert not failed.value.may_retry
 
 
 async def test_N6_a_server_that_never_takes_the_request_is_not_waited_for_for_ever() -> None:
-    over, gone = asyncio.Event(), asyncio.Event()
-
     async def take_nothing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         reader._transport.pause_reading()  # type: ignore[attr-defined]  # there is no public way to be deaf
-        await over.wait()
-        writer.transport.abort()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
-        gone.set()
+        await asyncio.Event().wait()
 
-    server = await asyncio.start_server(take_nothing, "127.0.0.1", 0, limit=1024)
-    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     policy = NetworkPolicy(idle_timeout_s=0.05, connect_timeout_s=0.05)
-    async with an_egress(policy) as egress:
+    async with listening(take_nothing, limit=1024) as address, an_egress(policy) as egress:
         with pytest.raises(CallFailed) as failed:
-            await egress.send(Call("POST", url, body=b"x" * (64 << 20)))
-    over.set()
-    await asyncio.wait_for(gone.wait(), 5)
-    server.close()
+            await egress.send(Call("POST", f"http://{address}/", body=b"x" * (64 << 20)))
     assert failed.value.failure.kind == "timeout"
 
 
