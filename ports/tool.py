@@ -6,7 +6,7 @@ built-in tool written against other ports, a remote one, or a host's own.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 from attrs import frozen
@@ -14,6 +14,7 @@ from attrs import frozen
 from norma.domain.model.actions import Action, Traits
 from norma.domain.model.blocks import ResultBlock, Text
 from norma.domain.model.requests import ToolSpec
+from norma.ports.errors import Refused
 
 
 @frozen
@@ -29,6 +30,11 @@ class ToolOutput:
         return cls((Text(text),), is_error)
 
 
+async def nothing_more(action: Action) -> None:
+    """The permit of a run that nobody can be asked about: always refused."""
+    raise Refused(f"Nobody can be asked. The rule {action.rule} would allow it.")
+
+
 @frozen
 class ToolRun:
     """
@@ -37,11 +43,16 @@ class ToolRun:
     *arguments* fit the tool's schema and are the tool's own copy. *action* is what was judged
     and allowed: the tool does that and nothing more. *progress* shows the host a line meanwhile;
     it does nothing once the run is over.
+
+    *permit* asks for what turns out to be needed beyond *action* (another host in a redirect, an
+    install): it returns when that may be done, and raises Refused with the reason when not. It is
+    judged by the policy and, where that asks, by a person; every further effect needs its own.
     """
 
     arguments: Mapping[str, Any]
     action: Action
     progress: Callable[[str], None]
+    permit: Callable[[Action], Awaitable[None]] = nothing_more
 
 
 class Tool(Protocol):

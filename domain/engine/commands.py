@@ -12,7 +12,7 @@ from attrs import field, frozen
 from norma.domain.model.events import Event
 from norma.domain.model.facts import Outcome
 from norma.domain.model.failures import Failure
-from norma.domain.model.questions import Question
+from norma.domain.model.questions import Answer, Question
 
 
 @frozen
@@ -70,6 +70,14 @@ class AskPerson:
 
 
 @frozen
+class Permit:
+    """Tell the running tool that asked: a person's word on its question, None for "nobody answers now"."""
+
+    question: str
+    answer: Answer | None
+
+
+@frozen
 class Withdraw:
     """These questions no longer matter."""
 
@@ -84,5 +92,15 @@ class Tell:
 
 
 Command: TypeAlias = (
-    Judge | StartTool | Finish | AskModel | CancelReply | RunTool | CancelTools | AskPerson | Withdraw | Tell
+    Judge
+    | StartTool
+    | Finish
+    | AskModel
+    | CancelReply
+    | RunTool
+    | CancelTools
+    | AskPerson
+    | Permit
+    | Withdraw
+    | Tell
 )

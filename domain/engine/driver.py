@@ -11,6 +11,7 @@ Above: `session`. Below: the ports in `world`.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from norma.domain.engine.activities import Activities
 from norma.domain.engine.commands import (
@@ -21,6 +22,7 @@ from norma.domain.engine.commands import (
     Command,
     Finish,
     Judge,
+    Permit,
     RunTool,
     StartTool,
     Tell,
@@ -28,6 +30,7 @@ from norma.domain.engine.commands import (
 )
 from norma.domain.engine.gate import Gate, describe
 from norma.domain.engine.outbox import Outbox, Passed
+from norma.domain.engine.permits import Permits
 from norma.domain.engine.reading import ReplyReader
 from norma.domain.engine.running import ToolRunner, never_begun
 from norma.domain.engine.state import State
@@ -76,6 +79,7 @@ class Driver:
         self._wake = asyncio.Event()
         self._fault: BaseException | None = None
         self._timed = False
+        self._permits = Permits(self._gate, self.post)
         self._activities = Activities(self.post, self._broken)
 
     def post(self, fact: Fact) -> None:
@@ -194,6 +198,8 @@ class Driver:
                     self._activities.cancel(f"tool {key}")
             case AskPerson(question):
                 self._ask_person(question)
+            case Permit(question_id, answer):
+                self._permits.settle(question_id, answer)
             case Withdraw(questions):
                 for question_id in questions:
                     self._activities.cancel(f"question {question_id}")
@@ -213,7 +219,8 @@ class Driver:
         if call is None:
             return
         tool, action = self._gate.running(call)
-        self._activities.start(f"tool {key}", self._tools.run(call, tool, action), never_begun(call))
+        permit = partial(self._permits.ask, call, lambda: self.state.grants)
+        self._activities.start(f"tool {key}", self._tools.run(call, tool, action, permit), never_begun(call))
 
     def _ask_person(self, question: Question) -> None:
         if self._world.approver is None:

@@ -14,6 +14,7 @@ from norma.ports.journal import Journal
 from norma.ports.model import ChatModel
 from norma.ports.schemas import SchemaCompiler
 from norma.ports.tool import Tool
+from norma.ports.tool_source import ToolSource
 
 
 class Engine:
@@ -34,6 +35,7 @@ class Engine:
         journal: Journal,
         clock: Clock,
         schemas: SchemaCompiler,
+        sources: Sequence[ToolSource] = (),
         system: tuple[SystemSegment, ...] = (),
         options: ReplyOptions | None = None,
         limits: Limits | None = None,
@@ -43,7 +45,7 @@ class Engine:
     ) -> None:
         self._world = World(
             model=model,
-            toolbox=Toolbox(tools, schemas),
+            toolbox=Toolbox(tools, schemas, sources),
             policy=policy,
             approver=approver,
             journal=journal,

@@ -12,13 +12,15 @@ from collections.abc import Iterable, Sequence
 from attrs import define, frozen
 
 from norma.domain.engine.state import Call
-from norma.domain.model.actions import Action, call_digest, tool_digest
+from norma.domain.model.actions import Action, action_digest, call_digest, tool_digest
 from norma.domain.model.facts import Judged, ToolStarted
 from norma.domain.model.questions import Grant, Question
+from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.policy import CurrentPolicy, Verdict
 from norma.ports.errors import Refused
 from norma.ports.schemas import SchemaCheck, SchemaCompiler
 from norma.ports.tool import Tool
+from norma.ports.tool_source import ToolSource
 
 
 @define
@@ -37,23 +39,49 @@ class _Denied(Exception):
 
 class Toolbox:
     """
-    The tools of an engine, by name.
+    The tools of an engine, by name: its own, and those that *sources* have at the moment.
 
-    Raises ValueError if two have the same name.
+    Raises ValueError if two of its own have the same name. Of a source's, one whose name is taken
+    is left out; sources promise distinct names, so this is between a source and the others.
     """
 
-    def __init__(self, tools: Iterable[Tool], schemas: SchemaCompiler) -> None:
+    def __init__(
+        self, tools: Iterable[Tool], schemas: SchemaCompiler, sources: Sequence[ToolSource] = ()
+    ) -> None:
         self._schemas = schemas
-        self._entries: dict[str, _Entry] = {}
+        self._sources = tuple(sources)
+        self._own: dict[str, _Entry] = {}
         for tool in tools:
-            spec = tool.spec
-            if spec.name in self._entries:
-                raise ValueError(f"two tools are called {spec.name!r}; give one another name")
-            self._entries[spec.name] = _Entry(tool, tool_digest(spec))
-        self.specs = tuple(entry.tool.spec for entry in self._entries.values())
+            if tool.spec.name in self._own:
+                raise ValueError(f"two tools are called {tool.spec.name!r}; give one another name")
+            self._own[tool.spec.name] = _Entry(tool, tool_digest(tool.spec))
+        self._seen: tuple[tuple[Tool, ...], ...] = ()
+        self._entries = self._own
+        self._specs = tuple(entry.tool.spec for entry in self._own.values())
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """What the model is told."""
+        self._look()
+        return self._specs
+
+    def _look(self) -> None:
+        """Take in what has changed since the last look."""
+        seen = tuple(source.tools() for source in self._sources)
+        if len(seen) == len(self._seen) and all(a is b for a, b in zip(seen, self._seen, strict=True)):
+            return
+        before, entries = self._entries, dict(self._own)
+        for tool in (tool for tools in seen for tool in tools):
+            name = tool.spec.name
+            old = before.get(name)
+            entry = old if old is not None and old.tool is tool else _Entry(tool, tool_digest(tool.spec))
+            entries.setdefault(name, entry)
+        self._seen, self._entries = seen, entries
+        self._specs = tuple(entry.tool.spec for entry in entries.values())
 
     def find(self, name: str) -> tuple[Tool, str]:
         """The tool of that name and its digest; raises `_Denied` if there is none."""
+        self._look()
         entry = self._entries.get(name)
         if entry is None:
             raise _Denied(f"There is no tool {name!r}. There are: {', '.join(self._entries) or 'none'}.")
@@ -106,6 +134,21 @@ class Gate:
             self._actions[call.key] = action
             return ToolStarted(call.key, call.call.id, call.call.name)
         return self.judge(call, grants)
+
+    def further(self, call: Call, action: Action, number: int, grants: Sequence[Grant]) -> Question | None:
+        """
+        What a running call wants to do beyond what it was allowed: None if it may, else the question.
+
+        Raises Refused if the policy denies it.
+        """
+        _, digest = self._toolbox.find(call.call.name)
+        verdict = self._policy.policy.judge(action, tool_digest=digest, grants=grants)
+        if verdict.decision == "deny":
+            raise Refused(verdict.why)
+        if verdict.decision == "allow":
+            return None
+        number_ = f"{self._session}:{call.key}+{number}"
+        return Question(number_, call.key, action, action_digest(action), digest, verdict.why)
 
     def running(self, call: Call) -> tuple[Tool, Action]:
         """The tool of a call that has started, and what it may do. Asked once per call."""

@@ -49,7 +49,7 @@ def take_blocks(state: State, blocks: tuple[Block, ...]) -> Step:
 def end_call(state: State, call: Call, text: str) -> Step:
     """Give *call* a result of ours, and tell it: it never ran, or nobody knows how it ended."""
     blocks = (Text(text),)
-    done = evolve(call, place=Place.DONE, result=ToolResult(call.call.id, blocks, True))
+    done = evolve(call, place=Place.DONE, result=ToolResult(call.call.id, blocks, True), permits=())
     return state.having(done), [Tell(ToolEnded(call.key, call.call.id, call.call.name, blocks, True))]
 
 

@@ -3,7 +3,7 @@ Running a tool: its deadline, its cancel, its output, one fact in every case (ru
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from norma.domain.engine.gate import describe
 from norma.domain.engine.outbox import Outbox
@@ -38,7 +38,9 @@ class ToolRunner:
         self._grace_s = grace_s
         self._left = left
 
-    async def run(self, call: Call, tool: Tool, action: Action) -> ToolEnded:
+    async def run(
+        self, call: Call, tool: Tool, action: Action, permit: Callable[[Action], Awaitable[None]]
+    ) -> ToolEnded:
         """
         Run one call to its end and say how it ended.
 
@@ -46,7 +48,7 @@ class ToolRunner:
         """
         progress = _Progress(call, self._outbox)
         arguments = thaw(call.call.arguments)
-        work = asyncio.ensure_future(tool.run(ToolRun(arguments, action, progress)))
+        work = asyncio.ensure_future(tool.run(ToolRun(arguments, action, progress, permit)))
         try:
             if await self._within_deadline(work):
                 return _ended(call, _outcome(work))

@@ -141,7 +141,8 @@ class Session:
         """
         fact = _answer_fact(question, answer)
         if self._live is not None:
-            known = self._live.state.asked(question) is not None
+            state = self._live.state
+            known = state.asked(question) is not None or state.permit(question) is not None
             self._live.post(fact)
             return known
         self._take_over()

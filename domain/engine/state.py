@@ -55,6 +55,7 @@ class Call:
 
     *key* is "round.position", ours; the vendor's id may repeat. *answer* is a person's word on
     *question*; in a waiting turn it is kept here until the turn goes on. *asked* counts questions.
+    *permits* are the open questions of a running call about more than it was allowed at its start.
     """
 
     key: str
@@ -65,6 +66,7 @@ class Call:
     answer: Answer | None = None
     asked: int = 0
     result: ToolResult | None = None
+    permits: tuple[Question, ...] = ()
 
     @property
     def parallel(self) -> bool:
@@ -123,6 +125,14 @@ class State:
     def asked(self, question: str) -> Call | None:
         """The call of the open round whose present question has this id."""
         return next((c for c in self.calls if c.question is not None and c.question.id == question), None)
+
+    def permit(self, question: str) -> tuple[Call, Question] | None:
+        """The running call whose further question this is, and the question."""
+        for call in self.calls:
+            for open_ in call.permits:
+                if open_.id == question:
+                    return call, open_
+        return None
 
     def having(self, changed: Call) -> "State":
         """The state with one call replaced."""

@@ -21,6 +21,7 @@ from norma.domain.engine.commands import (
     CancelTools,
     Command,
     Judge,
+    Permit,
     RunTool,
     Tell,
     Withdraw,
@@ -52,6 +53,7 @@ from norma.domain.model.facts import (
     Interrupted,
     Judged,
     LimitReached,
+    PermitAsked,
     Prompted,
     ReplyCut,
     ReplyEnded,
@@ -63,7 +65,7 @@ from norma.domain.model.facts import (
     TurnEnded,
 )
 from norma.domain.model.messages import Message
-from norma.domain.model.questions import Grant
+from norma.domain.model.questions import Answer, Grant, Question
 from norma.domain.model.usage import NOTHING
 
 
@@ -183,6 +185,9 @@ def _judged(state: State, fact: Judged) -> Step:
 
 
 def _answered(state: State, fact: Answered) -> Step:
+    permit = state.permit(fact.question)
+    if permit is not None:
+        return _permit_answered(state, *permit, fact.answer)
     call = state.asked(fact.question)
     if call is None or call.answer is not None or call.place not in (Place.ASKING, Place.PARKED):
         return state, []
@@ -204,7 +209,11 @@ def _settle(state: State, call: Call) -> Step:
             state, more = _stop(state, Ending("interrupted"))
             commands += more
         return state, commands
-    state = state.having(evolve(call, place=Place.READY))
+    return _grant(state.having(evolve(call, place=Place.READY)), question, answer)
+
+
+def _grant(state: State, question: Question, answer: Answer) -> Step:
+    """With "for this session", calls that wait for an answer are judged again: the grant may cover them."""
     grant = Grant(question.action.rule, question.tool_digest)
     if answer.word != "session" or grant in state.grants:
         return state, []
@@ -212,11 +221,36 @@ def _settle(state: State, call: Call) -> Step:
     return state, [Judge(c.key) for c in state.calls if c.place in (Place.ASKING, Place.PARKED)]
 
 
+def _permit_asked(state: State, fact: PermitAsked) -> Step:
+    call = state.call(fact.key)
+    if call is None or call.place is not Place.RUNNING or state.cancelling:
+        return state, []
+    state = state.having(evolve(call, permits=(*call.permits, fact.question)))
+    return state, [Tell(QuestionAsked.of(fact.question)), AskPerson(fact.question)]
+
+
+def _permit_answered(state: State, call: Call, question: Question, answer: Answer | None) -> Step:
+    """A running tool gets the answer to its question. Nobody answering now is no: it can't be parked."""
+    left = tuple(open_ for open_ in call.permits if open_ is not question)
+    state = state.having(evolve(call, permits=left))
+    commands: list[Command] = [Withdraw((question.id,)), Permit(question.id, answer)]
+    if answer is None:
+        return state, commands
+    if answer.word == "stop":
+        state, more = _stop(state, Ending("interrupted"))
+    else:
+        state, more = _grant(state, question, answer)
+    return go_on(state, commands + more)
+
+
 def _denial(feedback: str | None) -> str:
     return "The person denied this call." + (f" They said: {feedback}" if feedback else "")
 
 
 def _deferred(state: State, fact: Deferred) -> Step:
+    permit = state.permit(fact.question)
+    if permit is not None:
+        return _permit_answered(state, *permit, None)
     call = state.asked(fact.question)
     if call is None or call.place is not Place.ASKING:
         return state, []
@@ -236,8 +270,9 @@ def _tool_ended(state: State, fact: ToolEnded) -> Step:
     if call is None or call.place is not Place.RUNNING:
         return state, []
     result = ToolResult(call.call.id, fact.blocks, fact.is_error)
-    state = state.having(evolve(call, place=Place.DONE, result=result))
-    return go_on(state, [Tell(fact)])
+    withdrawn: list[Command] = [Withdraw((question.id,)) for question in call.permits]
+    state = state.having(evolve(call, place=Place.DONE, result=result, permits=()))
+    return go_on(state, [*withdrawn, Tell(fact)])
 
 
 def _interrupted(state: State, fact: Interrupted) -> Step:
@@ -262,6 +297,7 @@ def _stop(state: State, ending: Ending) -> Step:
     running = tuple(call.key for call in state.calls if call.place is Place.RUNNING)
     if running:
         commands.append(CancelTools(running))
+    commands += [Withdraw((question.id,)) for call in state.calls for question in call.permits]
     state, told = close_unstarted(state, INTERRUPTED)
     return state, commands + told
 
@@ -294,7 +330,7 @@ def _revive(state: State, call: Call) -> Step:
     stopping = state.phase is Phase.STOPPING
     match call.place:
         case Place.RUNNING if call.traits is not None and call.traits.repeatable and not stopping:
-            return state.having(evolve(call, place=Place.READY)), []
+            return state.having(evolve(call, place=Place.READY, permits=())), []
         case Place.RUNNING:
             return end_call(state, call, UNKNOWN)
         case Place.DONE:
@@ -351,6 +387,7 @@ _HANDLERS: dict[type, Callable[[State, Any], Step]] = {
     Judged: _judged,
     Answered: _answered,
     Deferred: _deferred,
+    PermitAsked: _permit_asked,
     ToolStarted: _tool_started,
     ToolEnded: _tool_ended,
     Interrupted: _interrupted,

@@ -99,6 +99,11 @@ def call_digest(spec: ToolSpec, arguments: Any) -> str:
     return _digest([tool_digest(spec), arguments])
 
 
+def action_digest(action: Action) -> str:
+    """What an answer about a running call is bound to: exactly what was shown and would be allowed."""
+    return _digest([action.tool, action.rule, action.shows])
+
+
 def _digest(value: Any) -> str:
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), default=dict)
     return hashlib.sha256(text.encode()).hexdigest()

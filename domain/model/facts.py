@@ -138,6 +138,15 @@ class Deferred:
     question: str
 
 
+@tagged("permit_asked")
+@frozen
+class PermitAsked:
+    """A running tool wants to do something that was not part of the call, and a person must decide."""
+
+    key: str
+    question: Question
+
+
 @tagged("tool_started")
 @frozen
 class ToolStarted:
@@ -213,6 +222,7 @@ Fact: TypeAlias = (
     | Judged
     | Answered
     | Deferred
+    | PermitAsked
     | ToolStarted
     | ToolEnded
     | Interrupted

@@ -46,7 +46,8 @@ _installed: list[bool] = []
 class SeenEffects:
     """What was seen, by kind; each line says what happened to what."""
 
-    def __init__(self) -> None:
+    def __init__(self, readers: tuple[str, ...] = ()) -> None:
+        self.readers = readers
         self.reads: list[str] = []
         self.writes: list[str] = []
         self.network: list[str] = []
@@ -68,12 +69,17 @@ class SeenEffects:
 
 
 @contextmanager
-def seen_effects() -> Iterator[SeenEffects]:
-    """See what is done in the block, by anybody in this process."""
+def seen_effects(readers: tuple[str, ...] = ()) -> Iterator[SeenEffects]:
+    """
+    See what is done in the block, by anybody in this process.
+
+    Starting one of the programs *readers*, given by absolute path and without a shell, counts as
+    reading (rule T4).
+    """
     if not _installed:
         _installed.append(True)
         sys.addaudithook(_hook)
-    seen = SeenEffects()
+    seen = SeenEffects(readers)
     _watchers.append(seen)
     try:
         yield seen
@@ -88,7 +94,8 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if kind is not None:
         line = f"{event} {arguments[0]!r:.100}" if arguments else event
         for watcher in _watchers:
-            getattr(watcher, kind).append(line)
+            reads = event == "subprocess.Popen" and arguments[0] in watcher.readers
+            getattr(watcher, "reads" if reads else kind).append(line)
 
 
 def _kind(event: str, arguments: tuple[Any, ...]) -> str | None:

@@ -1,14 +1,14 @@
 """The promises of the tool port."""
 
 import copy
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from attrs import frozen
 
 from norma.domain.model import to_json
-from norma.domain.model.actions import Action
+from norma.domain.model.actions import Action, Effects
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.effects import seen_effects
 from norma.ports.contracts.tasks import DoesNotApply, ended, start
@@ -22,7 +22,8 @@ class ToolRig:
 
     *endless* are arguments of a run that never ends by itself, None if there is no such thing;
     *there* says whether that run has come to where it stays. *left* says what of earlier runs is
-    still about (children, temporary files), and is empty if nothing is.
+    still about (children, temporary files), and is empty if nothing is. *readers* are the programs
+    whose start counts as reading (rule T4), by absolute path.
     """
 
     tool: Tool
@@ -30,6 +31,7 @@ class ToolRig:
     endless: Mapping[str, Any] | None = None
     there: Callable[[], bool] = lambda: True
     left: Callable[[], str] = lambda: ""
+    readers: tuple[str, ...] = ()
 
 
 async def check_description(rig: ToolRig) -> None:
@@ -68,11 +70,12 @@ async def check_t5_action_says_what_will_run(rig: ToolRig) -> None:
 
 
 async def check_t8_effects_are_declared(rig: ToolRig) -> None:
-    """A run has no effect that its action does not declare."""
+    """A run has no effect that its action does not declare, nor one that it was permitted later."""
     action = rig.tool.examine(_arguments(rig))
-    with seen_effects() as seen:
-        await _run(rig, action)
-    undeclared = seen.beyond(action.effects)
+    permitted = [action]
+    with seen_effects(rig.readers) as seen:
+        await _run(rig, action, permitted)
+    undeclared = seen.beyond(_together(permitted))
     assert not undeclared, f"every effect is declared, but these were not: {', '.join(undeclared)}"
 
 
@@ -80,7 +83,7 @@ async def check_output(rig: ToolRig) -> None:
     """A run gives blocks that can be stored, and leaves its arguments as they were."""
     arguments = _arguments(rig)
     progress: list[str] = []
-    run = ToolRun(arguments, rig.tool.examine(arguments), progress.append)
+    run = ToolRun(arguments, rig.tool.examine(arguments), progress.append, _permit([]))
     output = await rig.tool.run(run)
     assert isinstance(output, ToolOutput), f"a run gives a ToolOutput, not {type(output).__name__}"
     assert not output.is_error, f"with good arguments a run is no failure: {output}"
@@ -118,7 +121,7 @@ async def check_cancel_everywhere(rig: ToolRig) -> None:
     @asynccontextmanager
     async def make() -> AsyncIterator[Scenario]:
         own = copy.deepcopy(dict(arguments))
-        run = ToolRun(own, rig.tool.examine(own), lambda _: None)
+        run = ToolRun(own, rig.tool.examine(own), lambda _: None, _permit([]))
         yield Scenario(rig.tool.run(run), rig.there, after)
 
     async def after() -> None:
@@ -131,8 +134,27 @@ def _arguments(rig: ToolRig) -> dict[str, Any]:
     return copy.deepcopy(dict(rig.arguments))
 
 
-async def _run(rig: ToolRig, action: Action) -> ToolOutput:
-    return await rig.tool.run(ToolRun(_arguments(rig), action, lambda _: None))
+async def _run(rig: ToolRig, action: Action, permitted: list[Action] | None = None) -> ToolOutput:
+    permit = _permit([] if permitted is None else permitted)
+    return await rig.tool.run(ToolRun(_arguments(rig), action, lambda _: None, permit))
+
+
+def _permit(permitted: list[Action]) -> Callable[[Action], Awaitable[None]]:
+    """Says yes to all that a run asks for beyond its action, and keeps it in *permitted*."""
+
+    async def permit(action: Action) -> None:
+        permitted.append(action)
+
+    return permit
+
+
+def _together(actions: list[Action]) -> Effects:
+    return Effects(
+        any(action.effects.reads for action in actions),
+        any(action.effects.writes for action in actions),
+        any(action.effects.network for action in actions),
+        any(action.effects.processes for action in actions),
+    )
 
 
 CHECKS = (

@@ -30,7 +30,7 @@ WORLD_CALLS = frozenset({"__import__", "breakpoint", "eval", "exec", "input", "o
 ASYNCIO_PLACES = frozenset(
     {
         # The driver's own parts wait as it does: its activities, the reading of a reply, the run of a tool.
-        *(f"domain/engine/{name}.py" for name in ("driver", "activities", "reading", "running")),
+        *(f"domain/engine/{name}.py" for name in ("driver", "activities", "permits", "reading", "running")),
         *(f"domain/engine/{name}.py" for name in ("outbox", "session")),
         "ports/contracts/pytest.py",
     }

@@ -13,6 +13,7 @@ from norma.domain.model.facts import (
     Interrupted,
     Judged,
     LimitReached,
+    PermitAsked,
     Prompted,
     ReplyCut,
     ReplyEnded,
@@ -103,6 +104,7 @@ CALL_FACTS: dict[str, Fact] = {
     "answered deny": Answered("s:1.0", Answer("deny", "use another file")),
     "answered stop": Answered("s:1.0", Answer("stop")),
     "deferred": Deferred("s:1.0"),
+    "permit asked": PermitAsked("1.0", question("1.0", "+1")),
     "tool started": ToolStarted("1.0", "c", "tool"),
     "tool ended": ToolEnded("1.0", "c", "tool", HI),
     "interrupted": Interrupted(),
@@ -142,6 +144,7 @@ answered session  ·         starting  starting  ·         ·         ·       
 answered deny     ·         done      done      ·         ·         ·         ·
 answered stop     ·         done      done      ·         ·         ·         ·
 deferred          ·         parked    ·         ·         ·         ·         ·
+permit asked      ·         ·         ·         ·         ·         running   ·
 tool started      ·         ·         ·         running   running   ·         ·
 tool ended        ·         ·         ·         ·         ·         done      ·
 interrupted       done      done      done      done      done      running   done
