@@ -7,10 +7,12 @@ import resource
 import signal
 import socket
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
+from norma.adapters.files.opening import SWAPPED
 from norma.adapters.files.workspace import DiskWorkspace, WorkspaceMissing, WorkspaceNotFolder
 
 
@@ -387,3 +389,30 @@ async def test_listing_a_file_is_an_error(root, workspace):
     (root / "f").write_bytes(b"")
     with pytest.raises(NotADirectoryError, match=str(root / "f")):
         await workspace.list(str(root / "f"))
+
+
+async def test_G7_a_file_that_is_swapped_all_the_time_never_shows_what_is_outside(tmp_path, root, workspace):
+    (tmp_path / "outside").write_text("canary")
+    (root / "f").write_text("mine")
+    done = threading.Event()
+
+    def swap() -> None:
+        while not done.is_set():
+            (root / "link").symlink_to(tmp_path / "outside")
+            (root / "link").rename(root / "f")
+            (root / "file").write_text("mine")
+            (root / "file").rename(root / "f")
+
+    swapping = threading.Thread(target=swap)
+    swapping.start()
+    seen = set()
+    try:
+        for _ in range(2000):
+            try:
+                seen.add((await workspace.read(str(root / "f"))).data.decode())
+            except OSError as error:
+                seen.add(error.strerror)
+    finally:
+        done.set()
+        swapping.join()
+    assert seen <= {"mine", SWAPPED}

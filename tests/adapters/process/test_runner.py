@@ -39,6 +39,11 @@ def processes(mark: str) -> list[str]:
     return found
 
 
+def exists(process: str) -> bool:
+    """Whether it is alive or not yet reaped."""
+    return Path("/proc", process).exists()
+
+
 def open_files() -> int:
     return len(os.listdir("/proc/self/fd"))
 
@@ -240,6 +245,19 @@ async def test_a_cancel_passes_only_when_the_group_is_gone(tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert processes("1116.1") == []
+
+
+async def test_a_cancel_while_the_rest_of_the_group_is_ended_is_not_lost(tmp_path):
+    seen = Seen()
+    task = asyncio.create_task(run("trap '' TERM; sleep 1119.1 & echo $$", tmp_path, output=seen))
+    await seen.until(lambda text: "\n" in text)
+    async with asyncio.timeout(20):
+        while exists(seen.text.strip()):  # noqa: ASYNC110 - the end of a shell has no event
+            await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert processes("1119.1") == []
 
 
 async def test_a_loop_that_shuts_down_takes_the_command_with_it(tmp_path):
