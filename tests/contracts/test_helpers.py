@@ -128,6 +128,16 @@ def test_T8_every_kind_of_effect_is_seen(tmp_path: Path) -> None:
     assert seen.beyond(Effects(reads=True, writes=True)) == seen.processes
 
 
+def test_T4_a_program_that_reads_counts_as_reading_without_a_shell_alone() -> None:
+    with seen_effects((sys.executable,)) as seen:
+        subprocess.run([sys.executable, "-c", ""], check=True)
+    assert seen.read_only
+    assert seen.reads
+    with seen_effects((sys.executable,)) as seen:
+        subprocess.run(f"{sys.executable} -c ''", shell=True, check=True)
+    assert seen.processes
+
+
 def test_T8_importing_is_no_effect() -> None:
     with seen_effects() as seen:
         sys.modules.pop("this_is_rarely_imported", None)

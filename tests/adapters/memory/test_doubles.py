@@ -14,7 +14,7 @@ from norma.adapters.memory.schemas import PlainSchemas
 from norma.adapters.memory.search import ScriptedSearch
 from norma.adapters.memory.tools import ScriptedTool
 from norma.adapters.memory.workspace import MemoryWorkspace
-from norma.domain.model.actions import Effects
+from norma.domain.model.actions import Action, Effects
 from norma.domain.model.blocks import Text
 from norma.domain.model.facts import Interrupted, SessionOpened
 from norma.domain.model.failures import Failure
@@ -33,7 +33,10 @@ REQUEST = ReplyRequest((Message("user", (Text("What is this?"),)),))
 
 
 def run_of(tool: ScriptedTool) -> ToolRun:
-    return ToolRun({}, tool.examine({}), lambda text: None)
+    async def permit(action: Action) -> None:
+        raise AssertionError("a scripted tool asks for nothing more")
+
+    return ToolRun({}, tool.examine({}), lambda text: None, permit)
 
 
 async def test_gate_gives_what_it_was_opened_with() -> None:
