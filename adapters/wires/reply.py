@@ -130,11 +130,18 @@ class HttpReply(Reply):
                 await self._ask()
             else:
                 await self._read(self._answer)
-        except CallFailed as fault:
+        except (CallFailed, WireError) as fault:
+            if self._is_over:
+                return  # it was closed meanwhile
+            self._after(fault)
+
+    def _after(self, fault: CallFailed | WireError) -> None:
+        """An attempt failed."""
+        if isinstance(fault, CallFailed):
             if self._decoding is None or not self._ends_whole(self._decoding):
                 self._recover(fault.failure, may_retry=fault.may_retry, cause=fault.__cause__)
-        except WireError as fault:
-            # Not its cause: its words are the server's, and may hold a key.
+        else:
+            # Without its cause: those words are the server's, and may hold a key.
             self._recover(fault.failure, may_retry=fault.may_retry, cause=None)
 
     async def _ask(self) -> None:
@@ -151,6 +158,9 @@ class HttpReply(Reply):
         self._decoding = self._wire.decoding(encoded, self._clock.new_id, self._retry.statuses)
         self._events = self._decoding.events
         answer = await self._egress.send(call)
+        if self._is_over:  # closed while this waited
+            answer.close()
+            return
         self._answer = answer
         if answer.status != 200:
             raise await self._refusal(answer)
@@ -166,6 +176,8 @@ class HttpReply(Reply):
         decoding = self._decoding
         assert decoding is not None
         data = await answer.read()
+        if self._is_over:
+            return
         if data:
             decoding.feed(data)
         else:
@@ -178,6 +190,8 @@ class HttpReply(Reply):
     async def _read_whole(self, answer: "Answer", decoding: Decoding) -> None:
         """A JSON body, also where a stream was asked for."""
         body, was_cut = await answer.read_up_to(MOST_JSON_BYTES)
+        if self._is_over:
+            return
         if was_cut:
             raise protocol_error(
                 f"the answer of {host_of(answer.url)} is longer than {MOST_JSON_BYTES} bytes"
