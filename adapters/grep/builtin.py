@@ -18,6 +18,12 @@ Isolated from the environment and the current folder; the folders that this proc
 come last.
 """
 
+ENVIRON = {"MALLOC_MMAP_THRESHOLD_": str(1 << 26), "MALLOC_TRIM_THRESHOLD_": str(1 << 26)}
+"""
+All of its environment: glibc keeps the memory of one file for the next, which saves a quarter of the
+time.
+"""
+
 
 class Builtin:
     """
@@ -39,7 +45,7 @@ class Builtin:
         folders = [folder for folder in sys.path if os.path.isabs(folder)]
         command = (sys.executable, "-I", "-c", START, *folders)
         given = self.order(job.query, job.types)
-        async with running(command, environ={}, cwd="/", given=given) as child:
+        async with running(command, environ=ENVIRON, cwd="/", given=given) as child:
             if not await self.read(child, page, notes, job.progress) and not page.full:
                 raise broken(await child.ended(), child.complaint())
         return page, notes

@@ -2,7 +2,7 @@
 
 import base64
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 from norma.adapters.grep.lines import shown
 from norma.adapters.grep.page import Page
@@ -48,19 +48,55 @@ class Records:
             raise RipgrepFailed("its output ends in the middle of a record")
 
 
+class Counts:
+    """Cuts the output of `--count --null` into names and counts; a name may hold a line feed."""
+
+    def __init__(self) -> None:
+        self.rest = b""
+
+    def feed(self, chunk: bytes) -> list[tuple[bytes, int]]:
+        """The counts that *chunk* completes."""
+        text = self.rest + chunk
+        found = []
+        at = 0
+        while (name_end := text.find(b"\0", at)) >= 0 and (end := text.find(b"\n", name_end)) >= 0:
+            count = text[name_end + 1 : end]
+            if not count.isdigit():
+                raise RipgrepFailed("its counts can't be read")
+            found.append((text[at:name_end], int(count)))
+            at = end + 1
+        self.rest = text[at:]
+        return found
+
+    def finish(self) -> None:
+        """Say that the stream has ended."""
+        if self.rest:
+            raise RipgrepFailed("its output ends in the middle of a record")
+
+
+class Placed(NamedTuple):
+    """A row, and where its line ends, in bytes from the start of the file."""
+
+    row: SearchLine
+    end: int
+
+
 class FileEvents:
     """
     Takes the events and puts rows on *page*.
 
-    The rows of one file are held back until its end where that decides about them: in a file that
-    was named, and in count mode.
+    The rows of one file are held back until its end where that decides about them: in a file that was
+    named, and in count mode. A line of context is held back until a match follows it or the file ends:
+    where a match might span lines, ripgrep also tells the context of a match behind the last line.
     """
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.query = page.query
-        self.named = not os.path.isdir(page.query.path)
-        self.held: list[tuple[int, SearchLine]] = []
+        self.holds = page.query.mode != "content" or not os.path.isdir(page.query.path)
+        self.held: list[Placed] = []
+        self.context: list[Placed] = []
+        self.last_match = 0
 
     def take(self, record: bytes) -> bool:
         """Take one event; whether it is a match."""
@@ -69,19 +105,23 @@ class FileEvents:
         try:
             event = orjson.loads(record)
             kind, data = event["type"], event["data"]
-            if kind in ("match", "context"):
-                self.held += self.rows(data, context=kind == "context")
+            if kind == "context":
+                self.context += self.rows(data, context=True)
+            elif kind == "match":
+                self.held += self.context + self.rows(data, context=False)
+                self.context = []
+                self.last_match = self.held[-1].row.line or 0
             elif kind == "end":
                 self.finish(data.get("binary_offset"))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             raise RipgrepFailed("its JSON can't be read") from error
-        if self.held and not self.named and self.query.mode == "content":
-            self.page.add(self.held[0][1].path, [row for _, row in self.held])
+        if self.held and not self.holds:
+            self.page.add(self.held[0].row.path, [placed.row for placed in self.held])
             self.held = []
         return bool(kind == "match")
 
-    def rows(self, data: dict[str, Any], *, context: bool) -> list[tuple[int, SearchLine]]:
-        """The rows of one event, each with the offset of its end; a match that spans lines is one event."""
+    def rows(self, data: dict[str, Any], *, context: bool) -> list[Placed]:
+        """The rows of one event; a match that spans lines is one event."""
         path = absolute(self.query, bytes_of(data["path"]))
         text = bytes_of(data["lines"])
         starts = [match["start"] for match in data["submatches"]]
@@ -91,27 +131,27 @@ class FileEvents:
         while at < len(text):
             end = text.find(b"\n", at) + 1 or len(text)
             match_at = next((start - at for start in starts if at <= start < end), 0)
-            rows.append(
-                (offset + end, SearchLine(path, number, shown(text[at:end], match_at), context=context))
-            )
+            row = SearchLine(path, number, shown(text[at:end], match_at), context=context)
+            rows.append(Placed(row, offset + end))
             at, number = end, number + 1
         return rows
 
     def finish(self, binary_offset: int | None = None) -> None:
         """The file has ended; *binary_offset* is where its first NUL is."""
-        held, self.held = self.held, []
-        if binary_offset is not None:
-            held = [(end, row) for end, row in held if end <= binary_offset // BLOCK * BLOCK]
-        rows = [row for _, row in held]
-        if not rows:
+        last = self.last_match + self.query.after if self.last_match else 0
+        held = self.held + [placed for placed in self.context if (placed.row.line or 0) <= last]
+        self.held, self.context, self.last_match = [], [], 0
+        if binary_offset is not None and self.holds:
+            held = [placed for placed in held if placed.end <= binary_offset // BLOCK * BLOCK]
+        if not held:
             return
-        path = rows[0].path
-        if self.query.mode == "files":
-            rows = [SearchLine(path)]
-        elif self.query.mode == "count":
-            rows = [SearchLine(path, count=len(rows))] if binary_offset is None else []
-        if rows:
-            self.page.add(path, rows)
+        path = held[0].row.path
+        if self.query.mode == "content":
+            self.page.add(path, [placed.row for placed in held])
+        elif self.query.mode == "files":
+            self.page.add(path, [SearchLine(path)])
+        elif binary_offset is None:
+            self.page.add(path, [SearchLine(path, count=len(held))])
 
 
 def absolute(query: SearchQuery, name: bytes) -> str:

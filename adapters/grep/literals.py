@@ -6,18 +6,22 @@ from norma.adapters.grep.expression import Alternatives, Char, Concat, Node, Rep
 
 MOST = 8
 """More texts than this cost more to look for than they save."""
+MOST_AT_ONCE = 3
 
 
 class Needles(NamedTuple):
     """
-    Every match holds one of *texts* (UTF-8); with *folded* they are in lower case and the match may not be.
-
-    A folded text is ASCII, and says nothing about what is not: other letters may count as the same
-    as an ASCII one.
+    Every match holds one of *texts* (UTF-8); with *folded* they are ASCII, in lower case, and what they
+    match may not be.
     """
 
     texts: tuple[bytes, ...]
     folded: bool
+
+    @property
+    def plain_parts(self) -> tuple[bytes, ...]:
+        """The longest part of each text without k and s, which other letters than ASCII's fold to as well."""
+        return tuple(max(text.replace(b"k", b"s").split(b"s"), key=len) for text in self.texts)
 
     @property
     def worth(self) -> int:
@@ -25,27 +29,36 @@ class Needles(NamedTuple):
         return min(map(len, self.texts))
 
 
-def needles(node: Node) -> Needles | None:
-    """The best texts to look for, or None where every text might match."""
+def needles(node: Node) -> tuple[Needles, ...]:
+    """What to look for, the rarest first: a match needs all of them. Empty where every text might match."""
+    found = sorted(required(node), key=lambda needle: needle.worth, reverse=True)
+    return tuple(dict.fromkeys(found))[:MOST_AT_ONCE]
+
+
+def required(node: Node) -> list[Needles]:
+    """All that every match of *node* holds."""
     if isinstance(node, Char):
         return of_characters((node,))
     if isinstance(node, Concat):
-        return best([*map(of_characters, runs(node.items)), *map(needles, node.items)])
+        plain = [needle for run in runs(node.items) for needle in of_characters(run)]
+        return plain + [
+            needle for item in node.items if not isinstance(item, Char) for needle in required(item)
+        ]
     if isinstance(node, Repeat) and node.low > 0:
-        return needles(node.item)
+        return required(node.item)
     if isinstance(node, Alternatives):
-        parts = [needles(item) for item in node.items]
-        found = [part for part in parts if part is not None]
-        texts = tuple(text for part in found for text in part.texts)
-        if len(found) == len(parts) and len({part.folded for part in found}) == 1 and len(texts) <= MOST:
-            return Needles(texts, found[0].folded)
-    return None
+        return of_alternatives([needles(item) for item in node.items])
+    return []
 
 
-def best(found: list[Needles | None]) -> Needles | None:
-    """The most worth of *found*; texts that must be matched in lower case count as half."""
-    known = [needle for needle in found if needle is not None]
-    return max(known, key=lambda needle: needle.worth / (2 if needle.folded else 1), default=None)
+def of_alternatives(parts: list[tuple[Needles, ...]]) -> list[Needles]:
+    """The best of each part, if every part has one and they can be looked for in the same way."""
+    if not all(parts):
+        return []
+    best = [part[0] for part in parts]
+    texts = tuple(dict.fromkeys(text for needle in best for text in needle.texts))
+    alike = len({needle.folded for needle in best}) == 1
+    return [Needles(texts, best[0].folded)] if alike and len(texts) <= MOST else []
 
 
 def runs(items: tuple[Node, ...]) -> list[tuple[Char, ...]]:
@@ -63,8 +76,8 @@ def runs(items: tuple[Node, ...]) -> list[tuple[Char, ...]]:
     return [tuple(run) for run in found]
 
 
-def of_characters(run: tuple[Char, ...]) -> Needles | None:
+def of_characters(run: tuple[Char, ...]) -> list[Needles]:
     text = "".join(chr(char.code) for char in run)
     if not run[0].fold:
-        return Needles((text.encode(),), False)
-    return Needles((text.lower().encode(),), True) if text.isascii() else None
+        return [Needles((text.encode(),), False)]
+    return [Needles((text.lower().encode(),), True)] if text.isascii() else []

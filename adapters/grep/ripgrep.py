@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from norma.adapters.grep.child import Child, running
-from norma.adapters.grep.events import FileEvents, Records, RipgrepFailed, absolute
+from norma.adapters.grep.events import Counts, FileEvents, Records, RipgrepFailed, absolute
 from norma.adapters.grep.page import Job, Page
 from norma.adapters.grep.spelling import for_ripgrep
 from norma.adapters.grep.worker import contents
@@ -84,26 +84,48 @@ class Ripgrep:
 
     async def read(self, page: Page, child: Child) -> int:
         """Put what *child* prints on *page*, until that is full; the number of records."""
-        records = 0
         if reads_events(page.query):
-            events = FileEvents(page)
-            async for record in parts(child, b"\n"):
-                records += events.take(record)
+            return await self.read_events(page, child)
+        return await (self.read_counts if page.query.mode == "count" else self.read_names)(page, child)
+
+    async def read_events(self, page: Page, child: Child) -> int:
+        found = 0
+        records = Records(b"\n")
+        events = FileEvents(page)
+        async for chunk in child.output():
+            for record in records.feed(chunk):
+                found += events.take(record)
                 if page.full:
-                    return records
-            events.finish()
-            return records
-        counting = page.query.mode == "count"
-        async for record in parts(child, b"\n" if counting else b"\0"):
-            name, count = record.split(b"\0", 1) if counting else (record, b"")
-            if counting and not count.isdigit():
-                raise RipgrepFailed("its counts can't be read")
-            path = absolute(page.query, name)
-            page.add(path, [SearchLine(path, count=int(count) if counting else None)])
-            records += 1
+                    return found
+        records.finish()
+        events.finish()
+        return found
+
+    async def read_names(self, page: Page, child: Child) -> int:
+        found = 0
+        records = Records(b"\0")
+        async for chunk in child.output():
+            for name in records.feed(chunk):
+                found += 1
+                path = absolute(page.query, name)
+                page.add(path, [SearchLine(path)])
             if page.full:
-                break
-        return records
+                return found
+        records.finish()
+        return found
+
+    async def read_counts(self, page: Page, child: Child) -> int:
+        found = 0
+        counts = Counts()
+        async for chunk in child.output():
+            for name, count in counts.feed(chunk):
+                found += 1
+                path = absolute(page.query, name)
+                page.add(path, [SearchLine(path, count=count)])
+            if page.full:
+                return found
+        counts.finish()
+        return found
 
 
 def begins_binary(path: str) -> bool:
@@ -133,15 +155,6 @@ def reads_events(query: SearchQuery) -> bool:
 def folder_of(query: SearchQuery) -> str:
     """Where ripgrep runs: its globs start there."""
     return query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
-
-
-async def parts(child: Child, separator: bytes) -> AsyncIterator[bytes]:
-    """The output of *child* cut at each *separator*."""
-    records = Records(separator)
-    async for chunk in child.output():
-        for record in records.feed(chunk):
-            yield record
-    records.finish()
 
 
 def judged(status: int, found: int, complaint: str) -> list[str]:

@@ -6,10 +6,11 @@ is a letter, a number or `_` of any script; `\s` is Unicode's white space. In Py
 no UTF-8 arrives as a surrogate, which nothing matches, as in Rust.
 """
 
-from itertools import groupby
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from norma.adapters.grep.expression import Alternatives, Anchor, Char, Class, Concat, Dot, Node, Repeat
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
 META = frozenset("\\.+*?()|[]{}^$#&-~")
 RUST_PERL = {"d": r"\d", "w": r"\p{L}\p{N}_", "s": r"\s"}
@@ -81,56 +82,85 @@ class PythonSpelling:
 
     def of(self, node: Node) -> str:
         if isinstance(node, Char):
-            return f"(?i:{python_char(node.code)})" if node.fold else python_char(node.code)
+            return self.folded(((node.code, node.code),)) if node.fold else python_char(node.code)
         if isinstance(node, Class):
-            return f"(?i:{self.character_class(node)})" if node.fold else self.character_class(node)
+            return self.character_class(node)
         if isinstance(node, Dot):
             excluded = self.not_utf8 if node.newline else "\\n" + self.not_utf8
             return f"[^{excluded}]" if excluded else "(?s:.)"
         if isinstance(node, Anchor):
-            return {"^": "^", "$": "(?:\\r?$)", "b": "\\b", "B": "\\B"}[node.kind]
+            return self.anchor(node.kind)
         if isinstance(node, Concat):
-            return self.sequence(node.items)
+            return "(?:" + "".join(self.of(item) for item in node.items) + ")"
         if isinstance(node, Alternatives):
             return "(?:" + "|".join(self.of(item) for item in node.items) + ")"
         if isinstance(node, Repeat):
             return f"(?:{self.of(node.item)}){bounds(node)}"
         assert_never(node)
 
-    def sequence(self, items: tuple[Node, ...]) -> str:
-        """
-        *items* one after the other; characters that ignore case share a group, which `re` matches
-        faster.
-        """
-        parts = []
-        for folded, run in groupby(items, key=lambda item: isinstance(item, Char) and item.fold):
-            if folded:
-                parts.append(
-                    f"(?i:{''.join(python_char(item.code) for item in run if isinstance(item, Char))})"
-                )
-            else:
-                parts += [self.of(item) for item in run]
-        return "(?:" + "".join(parts) + ")"
+    def anchor(self, kind: str) -> str:
+        if kind == "B" and self.not_utf8:
+            return f"(?:\\B(?<![{self.not_utf8}])(?![{self.not_utf8}]))"
+        return {"^": "^", "$": "(?:\\r?$)", "b": "\\b", "B": "\\B"}[kind]
+
+    def folded(self, ranges: Ranges) -> str:
+        """One character of *ranges* in any case."""
+        members = f"[{self.members(ranges, fold=True)}]"
+        return members if is_ascii(ranges) else f"(?i:{members})"
+
+    def members(self, ranges: Ranges, *, fold: bool) -> str:
+        """*ranges* as they stand in a class; with *fold* the other cases of ASCII letters are spelt out."""
+        if fold:
+            ranges = (*ranges, *other_cases(ranges, wide=bool(self.not_utf8)))
+        return "".join(
+            python_char(low) + (f"-{python_char(high)}" if high > low else "") for low, high in ranges
+        )
 
     def character_class(self, node: Class) -> str:
-        members = "".join(
-            python_char(low) + (f"-{python_char(high)}" if high > low else "") for low, high in node.ranges
-        )
+        written = self.plain_class(node)
+        return f"(?i:{written})" if node.fold and not is_ascii(node.ranges) else written
+
+    def plain_class(self, node: Class) -> str:
+        members = self.members(node.ranges, fold=node.fold)
         members += "".join(self.perl[letter] for letter in node.perl if letter.islower())
         complements = [self.perl[letter.lower()] for letter in node.perl if letter.isupper()]
         if not complements:
-            if node.negated:
-                return f"[^{members}{self.never}]" if members + self.never else "(?s:.)"
-            return f"[{members}]"
+            return f"[{members}]" if not node.negated else self.none_of(members)
         if len(complements) == 1 and not members:
-            return f"[{complements[0]}]" if node.negated else f"[^{complements[0]}{self.never}]"
-        guard = f"(?![{self.never}])" if self.never else ""
-        options = [f"[{members}]"] * bool(members) + [f"[^{complement}]" for complement in complements]
-        either = "|".join(options)
+            return f"[{complements[0]}]" if node.negated else self.none_of(complements[0])
+        either = "|".join(
+            [f"[{members}]"] * bool(members) + [f"[^{complement}]" for complement in complements]
+        )
         if node.negated:
-            any_char = f"[^{self.never}]" if self.never else "(?s:.)"
-            return f"(?:(?!{either}){any_char})"
-        return f"(?:{guard}(?:{either}))"
+            return f"(?:(?!{either}){self.none_of('')})"
+        return f"(?:(?={self.none_of('')})(?:{either}))"
+
+    def none_of(self, members: str) -> str:
+        """A character that is none of *members*, nor one that never matches."""
+        return f"[^{members}{self.never}]" if members or self.never else "(?s:.)"
+
+
+def is_ascii(ranges: Ranges) -> bool:
+    return all(high < 0x80 for _, high in ranges)
+
+
+def other_cases(ranges: Ranges, *, wide: bool) -> Ranges:
+    """
+    The ASCII letters in *ranges* in their other case.
+
+    With *wide* also the long s and the Kelvin sign, which Unicode folds to s and k; Python would add the
+    dotless i, which Unicode doesn't.
+    """
+    found: list[tuple[int, int]] = []
+    for low, high in ranges:
+        for first, last, shift in ((0x41, 0x5A, 32), (0x61, 0x7A, -32)):
+            start, end = max(low, first), min(high, last)
+            if start <= end:
+                found.append((start + shift, end + shift))
+    for code, same in ((0x6B, 0x212A), (0x73, 0x17F)):
+        if wide and any(low <= upper <= high for low, high in ranges for upper in (code, code - 32)):
+            found.append((same, same))
+    return tuple(found)
 
 
 def python_char(code: int) -> str:

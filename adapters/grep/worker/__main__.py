@@ -38,12 +38,13 @@ class Search:
         self.output.write(json.dumps(record, separators=(",", ":")) + "\n")
 
     def run(self) -> None:
+        reader = contents.Reader(self.matcher.plain_needles)
         for number, path in enumerate(self.paths(), 1):
             if number % FILES_BETWEEN_PROGRESS == 0:
                 self.tell("progress", number)
                 self.output.flush()
             try:
-                data = contents.read(path)
+                data = reader.read(path)
             except OSError as error:
                 self.trouble(path, error)
                 continue

@@ -13,6 +13,8 @@ BLOCK = 1 << 16
 A file with a NUL in its first block is binary. The block of a later NUL, and all behind it, is left
 out.
 """
+SMALL = 1 << 18
+"""Bytes that are read at once."""
 UTF16 = {b"\xff\xfe": "utf-16-le", b"\xfe\xff": "utf-16-be"}
 
 
@@ -38,10 +40,43 @@ def read(path: bytes, most: int | None = None) -> bytes:
             data = whole(handle, data)
     finally:
         os.close(handle)
-    mark = data[:2]
-    if mark in UTF16:
+    if (mark := data[:2]) in UTF16:
         return data[2:].decode(UTF16[mark], "replace").encode("utf-8", "surrogatepass")
     return data.removeprefix(b"\xef\xbb\xbf")
+
+
+class Reader:
+    """
+    Reads files that may match; most don't, so their bytes go into one buffer and no further.
+
+    *texts*: a file that holds none of them is of no interest; None: every file is.
+    """
+
+    def __init__(self, texts: tuple[bytes, ...] | None) -> None:
+        self.texts = texts
+        self.buffer = bytearray(SMALL)
+        self.view = memoryview(self.buffer)
+
+    def read(self, path: bytes) -> bytes | None:
+        """
+        What `read` gives for *path*, or None if it is of no interest. Raises what that raises.
+
+        The walk has just seen that *path* is a regular file; what is small and has become something else
+        is read without waiting, what is large is looked at again.
+        """
+        buffer = self.buffer
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            size = 0
+            while size < SMALL and (count := os.readv(handle, (self.view[size:],))):
+                size += count
+        finally:
+            os.close(handle)
+        if size == SMALL or bytes(buffer[:2]) in UTF16:
+            return read(path)
+        if self.texts is not None and all(buffer.find(text, 0, size) < 0 for text in self.texts):
+            return None
+        return bytes(self.view[:size]).removeprefix(b"\xef\xbb\xbf")
 
 
 def whole(handle: int, start: bytes) -> bytes:

@@ -130,21 +130,29 @@ class LinearLines:
                 step = self.program[place]
                 if step.accepts is not None and step.accepts.fullmatch(char):
                     following.update(step.then)
-        return self.state(frozenset(following), "word" if char != END and self.word.match(char) else "other")
+        return self.state(frozenset(following), self.kind(char))
+
+    def kind(self, char: str) -> str:
+        """What matters of *char* to an anchor beside it."""
+        if char == END:
+            return END
+        if "\udc80" <= char <= "\udcff":
+            return "not UTF-8"
+        return "word" if self.word.match(char) else "other"
 
     def reached(self, state: State, char: str) -> tuple[set[int], bool]:
         """
         The places that *state* and a new start lead to without a character, before *char*; whether
         one is the end.
         """
-        after_word = char != END and self.word.match(char) is not None
-        at_edge = (state.before == "word") is not after_word
+        before, after = state.before, self.kind(char)
+        at_edge = (before == "word") is not (after == "word")
         holds = {
             "": True,
-            "^": state.before == END,
+            "^": before == END,
             "$": char == END,
             "b": at_edge,
-            "B": not at_edge,
+            "B": not at_edge and "not UTF-8" not in (before, after),
         }
         todo = [*state.places, *self.start]
         seen: set[int] = set()

@@ -54,15 +54,23 @@ class Matcher:
         self.linear: LinearLines | None = None
         signal.signal(signal.SIGVTALRM, give_up)
 
+    @property
+    def plain_needles(self) -> tuple[bytes, ...] | None:
+        """Texts of which every match holds one as it is; None if there are none such."""
+        return next((needle.texts for needle in self.needles if not needle.folded), None)
+
     def may_match(self, data: bytes) -> bool:
         """False only if *data* has no match for certain; quick."""
-        if self.needles is None:
-            return True
-        if self.needles.folded:
-            if not data.isascii():
-                return True
-            data = data.lower()
-        return any(text in data for text in self.needles.texts)
+        is_ascii = data.isascii()
+        lower: bytes | None = None
+        for needle in self.needles:
+            texts = needle.texts
+            if needle.folded:
+                texts = texts if is_ascii else needle.plain_parts
+                lower = data.lower() if lower is None else lower
+            if not any(text in (lower if needle.folded and lower is not None else data) for text in texts):
+                return False
+        return True
 
     def hits(self, data: bytes) -> Iterator[Hit]:
         """The lines of *data* that match, in order."""
