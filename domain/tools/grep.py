@@ -81,6 +81,8 @@ class Grep(Tool):
             )
         except BadPattern as error:
             raise ToolFailed(f"The pattern is not valid: {error}") from error
+        except ValueError as error:  # a glob or a type that is none
+            raise ToolFailed(f"The search can't be made: {error}") from error
         except TimeoutError as error:
             raise ToolFailed("The search took too long; narrow the path, the glob or the pattern.") from error
         except OSError as error:

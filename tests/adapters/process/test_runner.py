@@ -239,7 +239,7 @@ async def test_TC_107_two_hundred_random_cancels_leave_no_child(tmp_path):
 async def test_a_cancel_passes_only_when_the_group_is_gone(tmp_path):
     seen = Seen()
     script = "trap '' TERM; echo ready; sleep 1116.1 & while true; do sleep 1116.1; done"
-    task = asyncio.create_task(run(script, tmp_path, output=seen))
+    task = asyncio.create_task(ShellRunner().run(Command(script, str(tmp_path)), seen))
     await seen.until(lambda text: "ready" in text)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -249,7 +249,8 @@ async def test_a_cancel_passes_only_when_the_group_is_gone(tmp_path):
 
 async def test_a_cancel_while_the_rest_of_the_group_is_ended_is_not_lost(tmp_path):
     seen = Seen()
-    task = asyncio.create_task(run("trap '' TERM; sleep 1119.1 & echo $$", tmp_path, output=seen))
+    command = Command("trap '' TERM; sleep 1119.1 & echo $$", str(tmp_path))
+    task = asyncio.create_task(ShellRunner().run(command, seen))
     await seen.until(lambda text: "\n" in text)
     async with asyncio.timeout(20):
         while exists(seen.text.strip()):  # noqa: ASYNC110 - the end of a shell has no event

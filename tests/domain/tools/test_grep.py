@@ -1,13 +1,15 @@
 """The Grep tool over a scripted search."""
 
 import asyncio
+import os
 
 import pytest
 
+from norma.adapters.grep.search import GrepSearch
 from norma.adapters.memory.gates import Gate
 from norma.adapters.memory.search import ScriptedSearch
 from norma.domain.tools.limits import OUTPUT_CHARACTERS
-from norma.ports.errors import ToolFailed
+from norma.ports.errors import Refused, ToolFailed
 from norma.ports.file_search import BadPattern, SearchLine, SearchQuery, SearchResult
 from tests.domain.tools.calling import Host
 
@@ -114,6 +116,7 @@ async def test_T3_denied_files_are_left_out_by_the_search_and_its_note_is_shown(
     ("error", "words"),
     [
         (BadPattern("an open group at 3"), "not valid: an open group at 3"),
+        (ValueError("no type is called pyy"), "no type is called pyy"),
         (FileNotFoundError(2, "No such file"), "does not exist"),
         (TimeoutError(), "took too long"),
     ],
@@ -122,6 +125,25 @@ async def test_G7_an_error_of_the_search_is_told_in_words(tmp_path, error, words
     host, _ = host_with(tmp_path, error)
     with pytest.raises(ToolFailed, match=words):
         await host.run("Grep", {"pattern": "x"})
+
+
+@pytest.mark.parametrize("disable", ["", "1"])
+async def test_G7_real_searches_show_no_byte_from_outside_or_from_denied_files(tmp_path, disable):
+    root = tmp_path / "root"
+    (root / "secrets").mkdir(parents=True)
+    for file in (tmp_path / "outside.txt", root / "secrets/k.txt"):
+        file.write_text("needle canary\n")
+    (root / "open.txt").write_text("needle mine\n")
+    (root / "file_link.txt").symlink_to(tmp_path / "outside.txt")
+    (root / "folder_link").symlink_to(tmp_path)
+    environ = {"PATH": os.environ["PATH"], "NORMA_DISABLE_RIPGREP": disable, "NORMA_RIPGREP_NO_INSTALL": "1"}
+    host = Host(root, search=GrepSearch(environ=environ), deny=["Read(secrets/**)"])
+    text = await host.text("Grep", {"pattern": "needle", "output_mode": "content"})
+    assert "open.txt:1:needle mine" in text
+    assert "canary" not in text
+    for path in ("file_link.txt", "folder_link", "../outside.txt"):
+        with pytest.raises(Refused, match="outside"):
+            await host.run("Grep", {"pattern": "needle", "path": path})
 
 
 async def test_a_cancel_passes_through_to_the_search(tmp_path):
