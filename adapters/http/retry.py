@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attrs import field, frozen
+from attrs import frozen
 
 
 @frozen
@@ -21,9 +21,7 @@ class RetryPolicy:
     most_wait_s: float = 8.0
     jitter: bool = True
     most_asked_wait_s: float = 60.0
-    statuses: frozenset[int] = field(
-        default=frozenset({408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529}), converter=frozenset
-    )
+    statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
     empty_retries: int = 2
 
     def wait_s(self, retry: int, chance: float, asked_s: float | None = None) -> float:
