@@ -7,6 +7,7 @@ five is still anything at all. After each fact the promises of the machine are c
 
 import random
 from collections import Counter
+from typing import Literal
 
 from norma.domain.engine.commands import CancelTools, Finish, Judge, RunTool, StartTool, Tell
 from norma.domain.engine.state import Call, Phase, Place, State
@@ -34,10 +35,12 @@ from norma.domain.model.facts import (
 )
 from norma.domain.model.failures import Failure
 from norma.domain.model.messages import Message
-from norma.domain.model.questions import Answer, Question
+from norma.domain.model.questions import Answer, AnswerWord, Question
 from norma.domain.model.replies import Stop
 
-WORDS = ("once", "session", "deny", "stop")
+WORDS: tuple[AnswerWord, ...] = ("once", "session", "deny", "stop")
+YES_MORE_OFTEN: tuple[AnswerWord, ...] = ("once", "once", "session", "deny")
+VERDICTS: tuple[Literal["allow", "ask", "deny"], ...] = ("allow", "allow", "ask", "deny")
 
 
 class Chance:
@@ -133,7 +136,7 @@ class Chance:
         self.take(Resumed())
 
     def judged(self, call: Call) -> Judged:
-        word = self.random.choice(("allow", "allow", "ask", "deny"))
+        word = self.random.choice(VERDICTS)
         traits = Traits(self.random.random() < 0.6, self.random.random() < 0.5)
         traits = call.traits or traits
         if word == "ask":
@@ -164,7 +167,7 @@ class Chance:
             choices += [self.offer(), self.offer(), ReplyEnded(self.words(), Stop("tool_use")), ReplyCut(())]
         for call in state.calls:
             if call.place in (Place.ASKING, Place.PARKED) and call.question is not None:
-                word = self.random.choice(("once", "once", "session", "deny"))
+                word = self.random.choice(YES_MORE_OFTEN)
                 choices += [Answered(call.question.id, Answer(word)), Deferred(call.question.id)]
             if call.place is Place.RUNNING:
                 choices += [self.ended(call.key)] * 2

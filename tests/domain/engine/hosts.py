@@ -1,6 +1,7 @@
-"""An engine over doubles, and ways to read a turn."""
+"""An engine over doubles, ways to read a turn, and ways to wait for something in it."""
 
-from collections.abc import AsyncIterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from norma.adapters.memory.clock import ManualClock
@@ -23,6 +24,9 @@ from norma.ports.model import ChatModel
 
 PARALLEL = Traits(parallel=True, repeatable=True)
 WRITES = Effects(writes=True)
+
+MOST_PASSES = 400
+"""More passes of the loop than any scenario here takes to come to where it stays."""
 
 
 def engine(
@@ -57,12 +61,37 @@ async def ask(session: Session, text: str = "hi") -> list[Event]:
     return await read(session.prompt(text))
 
 
-def outcome(events: Sequence[Event]) -> str:
-    """How the turn ended; its end is its last event, and there is one."""
+def last(events: Sequence[Event]) -> TurnEnded:
+    """The turn's end: it is the last event, and there is one."""
     ends = [event for event in events if isinstance(event, TurnEnded)]
     assert len(ends) == 1
     assert events[-1] is ends[0]
-    return ends[0].outcome
+    return ends[0]
+
+
+def outcome(events: Sequence[Event]) -> str:
+    """How the turn ended."""
+    return last(events).outcome
+
+
+async def turns(passes: int) -> None:
+    """Let the loop turn that often."""
+    for _ in range(passes):
+        await asyncio.sleep(0)
+
+
+async def until(there: Callable[[], object]) -> int:
+    """Let the loop turn until *there* holds; how many passes that took. It must come within the bound."""
+    for passes in range(MOST_PASSES):
+        if there():
+            return passes
+        await asyncio.sleep(0)
+    raise AssertionError(f"what was waited for has not come in {MOST_PASSES} passes of the loop")
+
+
+def others() -> set["asyncio.Task[Any]"]:
+    """All tasks but the one that asks."""
+    return asyncio.all_tasks() - {asyncio.current_task()}
 
 
 def names(events: Sequence[Event]) -> list[str]:

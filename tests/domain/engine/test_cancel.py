@@ -3,6 +3,7 @@
 import asyncio
 import gc
 from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -12,9 +13,10 @@ from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import Script, ScriptedModel, call, end, say
 from norma.adapters.memory.tools import ScriptedTool
 from norma.domain.engine.engine import Engine
-from norma.domain.engine.session import Session
+from norma.domain.engine.session import Session, Turn
 from norma.domain.model.blocks import Text
-from norma.domain.model.facts import ToolEnded, ToolStarted
+from norma.domain.model.events import Event
+from norma.domain.model.facts import ToolEnded, ToolStarted, TurnEnded
 from norma.domain.model.requests import ReplyRequest
 from norma.ports.tool import ToolRun
 from tests.domain.engine.hosts import (
@@ -23,14 +25,17 @@ from tests.domain.engine.hosts import (
     ask,
     check_journal,
     engine,
+    facts,
+    others,
     outcome,
     read,
     results,
     texts,
+    turns,
+    until,
 )
 
 BOUND_S = 10
-MOST_PASSES = 400
 
 
 class Endless:
@@ -73,17 +78,16 @@ class Endless:
         check_journal(self.journal, again)
 
 
-async def passes_of(start: Callable[[Endless, Session], "asyncio.Task[object]"]) -> int:
+Start: TypeAlias = Callable[[Endless, Session], "asyncio.Task[Any]"]
+
+
+async def passes_of(start: Start) -> int:
     """How many passes of the loop a scenario takes until it stays where it is."""
     world = Endless()
     session = await world.engine.session()
     task = start(world, session)
-    passes = 0
-    while not world.there:
-        assert not task.done()
-        assert passes < MOST_PASSES
-        await asyncio.sleep(0)
-        passes += 1
+    passes = await until(lambda: world.there)
+    assert not task.done()
     task.cancel()
     await asyncio.wait((task,))
     await session.aclose()
@@ -91,18 +95,14 @@ async def passes_of(start: Callable[[Endless, Session], "asyncio.Task[object]"])
 
 
 async def everywhere(
-    start: Callable[[Endless, Session], "asyncio.Task[object]"],
-    stop: Callable[["asyncio.Task[object]", Session], None],
-    *,
-    cancelled: bool,
+    start: Start, stop: Callable[["asyncio.Task[Any]", Session], object], *, cancelled: bool
 ) -> None:
     """Run the scenario once for each pass, and *stop* it there."""
     for number in range(await passes_of(start)):
         world = Endless()
         session = await world.engine.session()
         task = start(world, session)
-        for _ in range(number):
-            await asyncio.sleep(0)
+        await turns(number)
         assert not task.done()
         stop(task, session)
         done, _ = await asyncio.wait((task,), timeout=BOUND_S)
@@ -112,15 +112,11 @@ async def everywhere(
         await world.check_after(session)
 
 
-def others() -> set["asyncio.Task[object]"]:
-    return asyncio.all_tasks() - {asyncio.current_task()}
-
-
-def bare(world: Endless, session: Session) -> "asyncio.Task[object]":
+def bare(world: Endless, session: Session) -> "asyncio.Task[list[Event]]":
     return asyncio.ensure_future(read(session.prompt("hi")))
 
 
-def scoped(world: Endless, session: Session) -> "asyncio.Task[object]":
+def scoped(world: Endless, session: Session) -> "asyncio.Task[None]":
     async def host() -> None:
         async with session.prompt("hi") as turn:
             async for _ in turn:
@@ -142,15 +138,13 @@ async def test_E5_cancelled_twice_at_every_await_leaves_at_once() -> None:
         world = Endless()
         session = await world.engine.session()
         task = bare(world, session)
-        for _ in range(number):
-            await asyncio.sleep(0)
+        await turns(number)
         task.cancel()
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait((task,), timeout=BOUND_S)
         assert task.done()
-        for _ in range(20):
-            await asyncio.sleep(0)
+        await turns(20)
         assert others() == set()
         assert world.slow.running == 0
         answering = ScriptedModel([[say("yes"), end()]])
@@ -165,8 +159,7 @@ async def test_E5_interrupted_at_every_await_the_events_go_on_to_the_end() -> No
         world = Endless()
         session = await world.engine.session()
         task = asyncio.ensure_future(read(session.prompt("hi")))
-        for _ in range(number):
-            await asyncio.sleep(0)
+        await turns(number)
         session.interrupt()
         events = await asyncio.wait_for(task, BOUND_S)
         assert outcome(events) == "interrupted"
@@ -195,10 +188,14 @@ async def test_E5_a_turn_that_is_dropped_after_each_event_ends_soon() -> None:
 async def test_E5_an_exception_in_the_hosts_body_ends_the_turn() -> None:
     world = Endless()
     session = await world.engine.session()
-    with pytest.raises(ZeroDivisionError):
+
+    async def host() -> None:
         async with session.prompt("hi") as turn:
             async for _ in turn:
                 raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await host()
     assert others() == set()
     await world.check_after(session)
 
@@ -219,8 +216,7 @@ async def test_E5_closing_the_session_ends_its_turn() -> None:
     world = Endless()
     session = await world.engine.session()
     task = bare(world, session)
-    while not world.there:
-        await asyncio.sleep(0)
+    await until(lambda: world.there)
     await session.aclose()
     assert outcome(await task) == "interrupted"
     assert others() == set()
@@ -228,17 +224,18 @@ async def test_E5_closing_the_session_ends_its_turn() -> None:
 
 
 def test_E5_leaving_the_loop_with_a_live_turn_journals_its_end() -> None:
-    world, kept = Endless(), []
+    world = Endless()
 
-    async def host() -> None:
+    async def host() -> tuple[Session, Turn]:
         session = await world.engine.session()
         turn = session.prompt("hi")
         await anext(turn)
-        kept.extend((turn, session))
+        return session, turn
 
-    asyncio.run(host())
-    last = world.journal.entries(kept[1].id)[-1][-1]
-    assert last.outcome == "interrupted"
+    session, _kept = asyncio.run(host())
+    end = facts(world.journal, session.id)[-1]
+    assert isinstance(end, TurnEnded)
+    assert end.outcome == "interrupted"
     assert world.slow.running == 0
     assert world.model.open == 0
 
@@ -292,8 +289,7 @@ async def test_E5_backpressure_and_an_interrupt_together() -> None:
     session = await engine(model).session()
     turn = session.prompt("hi")
     await anext(turn)
-    for _ in range(50):
-        await asyncio.sleep(0)
+    await turns(50)
     session.interrupt()
     assert outcome(await read(turn)) == "interrupted"
     assert others() == set()

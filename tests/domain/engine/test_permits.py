@@ -94,7 +94,7 @@ async def test_T7_a_host_answers_it_by_id() -> None:
 
 async def test_T6_stop_ends_the_turn_and_the_tool() -> None:
     tool = hopper()
-    session, events, _ = await turned(FixedApprover(Answer("stop")), tool)
+    _, events, _ = await turned(FixedApprover(Answer("stop")), tool)
     assert outcome(events) == "interrupted"
     assert tool.running == 0
 

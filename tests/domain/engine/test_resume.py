@@ -4,28 +4,33 @@ import asyncio
 
 from norma.adapters.memory.approver import FixedApprover
 from norma.adapters.memory.journal import MemoryJournal
-from norma.adapters.memory.model import ScriptedModel, call, end, say
+from norma.adapters.memory.model import Script, ScriptedModel, call, end, say
 from norma.adapters.memory.tools import ScriptedTool
 from norma.domain.engine.engine import Engine
-from norma.domain.model.actions import Traits
+from norma.domain.model.actions import Effects, Traits
 from norma.domain.model.blocks import Text
+from norma.domain.model.facts import Judged, ToolStarted
 from norma.domain.model.questions import Answer
 from norma.domain.model.requests import ReplyRequest
 from norma.ports.tool import ToolRun
 from tests.domain.engine.hosts import (
+    MOST_PASSES,
     PARALLEL,
     WRITES,
     ask,
     check_journal,
     check_pairs,
     engine,
+    facts,
     outcome,
     read,
     results,
     texts,
+    turns,
+    until,
 )
 
-MOST_PASSES = 400
+NOTHING = Effects()
 
 
 class Dying:
@@ -36,7 +41,7 @@ class Dying:
         self.ledger = ledger
         self.dead = False
 
-        def tool(name: str, traits: Traits, **more: object) -> ScriptedTool:
+        def tool(name: str, traits: Traits, effects: Effects = NOTHING) -> ScriptedTool:
             async def behaviour(run: ToolRun) -> str:
                 await asyncio.sleep(0)
                 if not self.dead:
@@ -44,18 +49,18 @@ class Dying:
                 await asyncio.sleep(0)
                 return f"{name} done"
 
-            return ScriptedTool(name, behaviour=behaviour, traits=traits, **more)
+            return ScriptedTool(name, behaviour=behaviour, traits=traits, effects=effects)
 
         self.engine: Engine = engine(
             ScriptedModel(self.script, alone=True),
             tool("safe", PARALLEL),
             tool("unsafe", Traits(parallel=True)),
-            tool("approved", Traits(), effects=WRITES),
+            tool("approved", Traits(), WRITES),
             approver=FixedApprover(Answer("once")),
             journal=journal,
         )
 
-    def script(self, request: ReplyRequest):
+    def script(self, request: ReplyRequest) -> Script:
         if any(message.role == "tool" for message in request.messages):
             return [say("done"), end()]
         return [
@@ -75,14 +80,13 @@ async def test_E7_killed_at_every_pass_and_resumed_by_another_process() -> None:
         first = Dying(MemoryJournal(), ledger)
         session = await first.engine.session("s")
         task = asyncio.ensure_future(ask(session))
-        for _ in range(number):
-            await asyncio.sleep(0)
+        await turns(number)
         if task.done():
             break
         first.dead = True
         survivor = first.journal.copy()
         first.journal.freeze()
-        before = [fact for entry in survivor.entries("s") for fact in entry]
+        before = facts(survivor, "s")
 
         second = Dying(survivor, ledger)
         resumed = await second.engine.session("s")
@@ -90,7 +94,7 @@ async def test_E7_killed_at_every_pass_and_resumed_by_another_process() -> None:
             events = await read(resumed.proceed())
             if events:
                 assert outcome(events) == "completed"
-            after = [fact for entry in survivor.entries("s") for fact in entry]
+            after = facts(survivor, "s")
             assert after[: len(before)] == before, "nothing journalled is lost"
             check_journal(survivor, resumed)
             assert [r.id for r in results(resumed)] in ([], ["1", "2", "3"], ["1"], ["1", "2"])
@@ -110,8 +114,7 @@ async def test_E7_two_processes_that_resume_at_once_run_a_tool_once() -> None:
     first = Dying(MemoryJournal(), ledger)
     session = await first.engine.session("s")
     task = asyncio.ensure_future(ask(session))
-    while sum(type(f).__name__ == "Judged" for entry in first.journal.entries("s") for f in entry) < 3:
-        await asyncio.sleep(0)
+    await until(lambda: sum(isinstance(fact, Judged) for fact in facts(first.journal, "s")) == 3)
     first.dead = True
     survivor = first.journal.copy()
     first.journal.freeze()
@@ -136,8 +139,7 @@ async def test_E7_a_prompt_closes_what_a_dead_process_left_open() -> None:
     first = Dying(MemoryJournal(), [])
     session = await first.engine.session("s")
     task = asyncio.ensure_future(ask(session))
-    while not any(type(f).__name__ == "ToolStarted" for e in first.journal.entries("s") for f in e):
-        await asyncio.sleep(0)
+    await until(lambda: any(isinstance(fact, ToolStarted) for fact in facts(first.journal, "s")))
     first.dead = True
     survivor = first.journal.copy()
     first.journal.freeze()

@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from norma.domain.engine.state import Place
+from norma.domain.model.facts import TurnEnded
 from tests.domain.engine.chance import Chance
 
 
@@ -45,17 +47,7 @@ def test_E1_chance_reaches_every_kind_of_end() -> None:
         for _ in range(40):
             life.live(1)
             places |= {call.place for call in life.state.calls}
-        outcomes |= {fact.outcome for fact in life.journal if type(fact).__name__ == "TurnEnded"}
+        outcomes |= {fact.outcome for fact in life.journal if isinstance(fact, TurnEnded)}
     assert outcomes >= {"completed", "interrupted", "model_failed", "max_turns", "timeout", "waiting"}
-    assert {place.value for place in places} == {
-        "judging",
-        "asking",
-        "parked",
-        "ready",
-        "starting",
-        "running",
-        "done",
-    } - {
-        "judging",
-        "starting",
-    }
+    # Judging and starting last for part of a step only; a verdict "allow" goes through both.
+    assert places == set(Place) - {Place.JUDGING, Place.STARTING}
