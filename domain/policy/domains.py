@@ -19,7 +19,6 @@ from attrs import frozen
 _ASCII_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _DOTS_OF_OTHER_SCRIPTS = frozenset("\u3002\uff0e\uff61")
-_READ_IN_TWO_WAYS = frozenset("\u00df\u03c2\u200c\u200d")
 
 
 @frozen
@@ -51,7 +50,7 @@ class DomainPattern:
         """Whether *host*, in ASCII form, fits."""
         labels = labels_of(host)
         if self.wild:
-            return len(labels) >= len(self.labels) and labels[len(labels) - len(self.labels) :] == self.labels
+            return labels[len(labels) - len(self.labels) :] == self.labels
         return labels == self.labels
 
 
@@ -89,11 +88,12 @@ def _ascii(label: str) -> str:
     # Loaded only for such names: its tables take a while.
     from encodings import idna
 
+    # What comes back as it went (unlike ß, ς, joiners, wide letters) is read alike by all versions.
     try:
         encoded = idna.ToASCII(label.lower()).decode("ascii")
         certain = idna.ToUnicode(encoded) == label.lower()
     except UnicodeError:
         encoded, certain = "", False
-    if not certain or _READ_IN_TWO_WAYS & set(label) or _DOTS_OF_OTHER_SCRIPTS & set(label):
+    if not certain or _DOTS_OF_OTHER_SCRIPTS & set(label):
         raise ValueError(f"{label} is not read alike by all versions of IDNA; write its ASCII form (xn--…)")
     return encoded

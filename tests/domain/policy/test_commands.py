@@ -130,6 +130,11 @@ def test_T3_an_empty_command_is_not_certain(command: str) -> None:
     assert decision(NO_RM, shell(command)) == "ask"
 
 
+def test_T3_an_assignment_in_front_may_change_what_runs() -> None:
+    assert decision(NO_RM, shell("LD_PRELOAD=./x.so ls")) == "ask"
+    assert decision(NO_RM, shell("make CC=gcc")) == "allow"
+
+
 def test_T3_an_ask_rule_asks_also_where_it_can_not_be_told() -> None:
     rules = policy(allow=["Bash"], ask=["Bash(git push:*)"])
     assert decision(rules, shell("git push")) == "ask"

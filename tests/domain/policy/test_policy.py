@@ -1,9 +1,10 @@
 """The order of rules, the modes, and what a verdict says."""
 
 from itertools import product
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from attrs import evolve
 
 from norma.domain.model.actions import ANY_EFFECT, Action, Effects, HostUse, PathUse
 from norma.domain.model.questions import Grant
@@ -241,7 +242,36 @@ def test_T3_a_rule_for_files_allows_nothing_but_files() -> None:
 def test_T3_a_specifier_never_allows_a_call_that_names_nothing() -> None:
     rules = policy(allow=["Read(/**)", "Edit(/**)", "WebFetch(domain:*)", "Bash(ls)"])
     for tool in ("Read", "Grep", "Edit", "WebFetch", "Bash"):
-        assert decision(rules, Action(tool, ANY_EFFECT, "?", tool)) == "ask"
+        for effects in (
+            ANY_EFFECT,
+            Effects(reads=True),
+            Effects(reads=True, writes=True),
+            Effects(network=True),
+        ):
+            assert decision(rules, Action(tool, effects, "?", tool)) == "ask"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"effects": Effects(network=True, processes=True)},
+        {"effects": Effects(network=True, writes=True)},
+        {"command": "ls"},
+        {"paths": (PathUse(INSIDE, "write", ROOT),)},
+    ],
+)
+def test_T3_a_rule_for_a_domain_allows_nothing_but_fetching(more: dict[str, Any]) -> None:
+    rules = policy(allow=["WebFetch(domain:example.com)"])
+    assert decision(rules, fetching("example.com")) == "allow"
+    assert decision(rules, evolve(fetching("example.com"), **more)) == "ask"
+
+
+def test_T3_a_rule_that_names_no_path_allows_nothing_outside_the_workspace() -> None:
+    outside = (PathUse("/etc/hosts", "read", None),)
+    rules = policy(allow=["Bash(ls)", "Preview", "mcp__a__*"])
+    for action in (shell("ls"), remote("Preview"), remote("mcp__a__t")):
+        assert decision(rules, action) == "allow"
+        assert decision(rules, evolve(action, paths=outside)) == "ask"
 
 
 def test_T3_hosts_need_all_to_allow_and_one_to_deny() -> None:
@@ -347,7 +377,8 @@ def test_T5_a_grant_answers_an_ask_rule_and_never_a_deny() -> None:
 
 @pytest.mark.parametrize("rule", ["", "Bash(", "*", "Bash(git:*)", "Read", "Bash(git  push)"])
 def test_T5_a_grant_that_does_not_say_this_very_thing_grants_nothing(rule: str) -> None:
-    assert decision(policy(), shell("git push"), [Grant(rule, "digest")]) == "ask"
+    for command in ("git push", "git"):
+        assert decision(policy(), shell(command), [Grant(rule, "digest")]) == "ask"
 
 
 def test_T2_the_policy_in_force_is_the_one_that_its_holder_has() -> None:

@@ -73,6 +73,8 @@ def test_T3_rules_in_every_list(text: str) -> None:
         ("WebFetch(domain:0x7f000001)", "192.0.2.1"),
         ("WebFetch(domain:straße.example)", "xn--"),
         ("WebFetch(domain:\uff45xample.com)", "xn--"),
+        ("WebFetch(domain:\u03b1\u03c2.example)", "xn--"),
+        ("WebFetch(domain:b\u200dc.example)", "xn--"),
         ("WebFetch(domain:a。example)", "xn--"),
         ("Bash()", "Bash alone"),
         ("Bash(:*)", "Bash alone"),
