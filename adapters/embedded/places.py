@@ -124,4 +124,4 @@ def _worth_of_path(path: str, terms: Sequence[Term]) -> float:
         score += 1.5
     elif _PROSE.search(path):
         score += 1.0
-    return score - (1.5 if _TESTS.search(path) else 0.0)
+    return score - (3.0 if _TESTS.search(path) else 0.0)

@@ -79,7 +79,8 @@ def step_of(written: str) -> Called | Answered:
             return Answered(text)
         case {"tool": str(name), "arguments": dict(arguments)} if name != ANSWER:
             return Called(name, arguments)
-    raise BrokenStep('it has no "tool" and "arguments"')
+        case _:
+            raise BrokenStep('it has no "tool" and "arguments"')
 
 
 class AnswerScanner:

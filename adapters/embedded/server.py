@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import re
-import secrets
 import signal
 import sys
 from collections.abc import Mapping
@@ -105,6 +104,8 @@ class EmbeddedServer:
         """
         if self._process is not None:
             raise RuntimeError("the embedded server is started once")
+        import secrets  # brings randomness along, which a process without this server need not pay
+
         check_gguf(self._gguf)
         key = secrets.token_urlsafe(32)
         name = PurePath(self._gguf).stem
