@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from norma.adapters.http.json_text import parse, parse_exactly
+from norma.adapters.http.json_text import parse_exactly, quick_parser
 from norma.adapters.http.sse import EventTooLong, SseDecoder
 from norma.adapters.openai_chat.calls import Calls, holds_objects
 from norma.adapters.wires.assembly import Assembly, LateArguments
@@ -64,6 +64,7 @@ class AnswerDecoder:
         self._assembly = Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name, calls_overlap=True)
         self._calls = Calls(self._assembly)
         self._sse = SseDecoder()
+        self._parse = quick_parser()
         self._finish_word: str | None = None
         self._refused = False
         self.events = self._assembly.events
@@ -80,13 +81,18 @@ class AnswerDecoder:
         for event in found:
             if self.is_done:
                 return
-            self._event(event)
+            try:
+                chunk = self._parse(event)
+            except ValueError:
+                self._odd_event(event)
+            else:
+                self._chunk(chunk, event)
 
     def finish(self) -> None:
         """The stream's bytes are over."""
         rest = self._sse.finish()
         if rest is not None and not self.is_done:
-            self._event(rest)
+            self._odd_event(rest)
         if self.is_done:
             return
         if self._finish_word is None:
@@ -120,45 +126,69 @@ class AnswerDecoder:
         self._usage(value.get("usage"))
         self._end()
 
-    def _event(self, data: bytes) -> None:
-        if not data or data.isspace():
+    def _odd_event(self, data: bytes) -> None:
+        """What the quick parser does not take: the end mark, a heartbeat, or JSON with its quirks."""
+        if data.isspace() or not data:
+            return
+        if data.strip() == b"[DONE]":
+            self._end()
             return
         try:
-            chunk = parse(data)
+            chunk = parse_exactly(data)
         except ValueError:
-            if data.strip() == b"[DONE]":
-                self._end()
-                return
             shown = excerpt(data)
             raise protocol_error(f"an event in the answer of {self._host} is no JSON: {shown}") from None
-        if not isinstance(chunk, dict):
+        self._chunk(chunk, data)
+
+    def _chunk(self, chunk: Any, data: bytes) -> None:
+        """One event's JSON. Runs for every delta, so the common case comes first and does little."""
+        if type(chunk) is not dict:
             shown = excerpt(data)
             raise protocol_error(f"an event in the answer of {self._host} is no JSON object: {shown}")
         if "error" in chunk or "base_resp" in chunk:
             self._raise_error(chunk)
-        if chunk.get("choices"):
+        choices = chunk.get("choices")
+        if choices:
             choice = _first_choice(chunk)
             if choice is not None:
-                if holds_objects(choice.get("delta")):  # a tool's input as an object: its integers count
-                    choice = _first_choice(parse_exactly(data)) or choice
                 delta = choice.get("delta")
                 if delta is None:
                     delta = choice.get("message")  # some gateways send one whole message
-                self._choice(choice, delta if isinstance(delta, dict) else {}, is_whole=False)
-        if chunk.get("usage") is not None:
-            self._usage(chunk["usage"])
+                if type(delta) is not dict:
+                    delta = {}
+                elif "tool_calls" in delta and holds_objects(delta):  # input as an object: integers count
+                    choice = _first_choice(parse_exactly(data)) or choice
+                    delta = choice.get("delta") or delta
+                self._choice(choice, delta, is_whole=False)
+        usage = chunk.get("usage")
+        if usage is not None:
+            self._usage(usage)
 
     def _choice(self, choice: dict[str, Any], delta: dict[str, Any], *, is_whole: bool) -> None:
         assembly = self._assembly
-        if len(delta) > 1 or "content" not in delta:
-            thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_text")
-            if thought and isinstance(thought, str):
-                assembly.thinking(thought)
-            refusal = delta.get("refusal")
-            if refusal and isinstance(refusal, str):
-                self._refused = True
-                assembly.text(refusal)
         content = delta.get("content")
+        if type(content) is str and len(delta) == 1:  # nearly always
+            assembly.text(content)
+        else:
+            self._delta(delta, content, is_whole=is_whole)
+        word = choice.get("finish_reason")
+        if word and isinstance(word, str):
+            self._finish_word = word
+            if word == "error":
+                raise api_failure(self._host, choice.get("error") or {"code": 500}, statuses=self._statuses)
+        if choice.get("usage") is not None:
+            self._usage(choice["usage"])
+
+    def _delta(self, delta: dict[str, Any], content: object, *, is_whole: bool) -> None:
+        """A delta that is more than a piece of text, or a whole message."""
+        assembly = self._assembly
+        thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_text")
+        if thought and isinstance(thought, str):
+            assembly.thinking(thought)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self._refused = True
+            assembly.text(refusal)
         if content:
             if isinstance(content, str):
                 assembly.text(content)
@@ -169,13 +199,6 @@ class AnswerDecoder:
                 self._calls.take(delta, is_whole=is_whole)
             except LateArguments as error:
                 raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
-        word = choice.get("finish_reason")
-        if word and isinstance(word, str):
-            self._finish_word = word
-            if word == "error":
-                raise api_failure(self._host, choice.get("error") or {"code": 500}, statuses=self._statuses)
-        if choice.get("usage") is not None:
-            self._usage(choice["usage"])
 
     def _parts(self, content: object) -> None:
         """Content as a list of parts, some of them thinking."""
@@ -240,6 +263,13 @@ class AnswerDecoder:
 def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
     """The choice of index 0; further ones were not asked for."""
     choices = value.get("choices")
+    if (
+        type(choices) is list
+        and len(choices) == 1
+        and type(choices[0]) is dict
+        and not choices[0].get("index")
+    ):
+        return choices[0]  # nearly always
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and not choice.get("index"):
             return choice

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, assert_never
 
+from attrs import evolve, frozen
+
 from norma.adapters.wires.arguments import write_arguments, write_invalid
 from norma.adapters.wires.ids import WireIds
 from norma.adapters.wires.losses import Loss
+from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.pairs import paired
 from norma.adapters.wires.profiles import Profile, Replay
@@ -29,7 +32,20 @@ PLACEHOLDER = "…"
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
 Wire: TypeAlias = dict[str, Any]
-Replayed: TypeAlias = "str | None"
+
+
+@frozen
+class Known:
+    """
+    How a message went out: its *wire* messages, the ids of its *calls*, its tools' *names* of both kinds,
+    the ids of the *round* that it answers, and what was lost.
+    """
+
+    wire: list[Wire]
+    calls: tuple[str, ...]
+    names: tuple[tuple[str, str], ...]
+    round: tuple[str, ...]
+    losses: tuple[Loss, ...]
 
 
 class MessageEncoder:
@@ -37,11 +53,18 @@ class MessageEncoder:
     Encodes the messages of one request, in order.
 
     *vendor* is who made the thinking that may go back; *replay* when it does, and *replay_all* whether
-    other providers' goes too.
+    other providers' goes too. *memo* is what encoders with the same settings made of messages before.
     """
 
     def __init__(
-        self, profile: Profile, names: WireNames, *, vendor: str, replay: Replay, replay_all: bool = False
+        self,
+        profile: Profile,
+        names: WireNames,
+        *,
+        vendor: str,
+        replay: Replay,
+        replay_all: bool = False,
+        memo: "Memo[Known] | None" = None,
     ) -> None:
         self.losses: list[Loss] = []
         self._profile = profile
@@ -49,10 +72,11 @@ class MessageEncoder:
         self._vendor = vendor
         self._replay = replay
         self._replay_all = replay_all
+        self._memo: Memo[Known] = Memo() if memo is None else memo
         self._ids = WireIds(
             re.compile(profile.id_pattern), length=profile.id_length, prefix=profile.id_prefix
         )
-        self._round: list[str] = []
+        self._round: tuple[str, ...] = ()
         self._where = 0
 
     def encode(self, messages: Sequence[Message]) -> list[Wire]:
@@ -60,16 +84,44 @@ class MessageEncoder:
         out: list[Wire] = []
         for place, message in enumerate(paired(messages)):
             self._where = place
-            match message.role:
-                case "assistant":
-                    out.append(self._assistant(message))
-                case "tool":
-                    out.extend(self._results(message))
-                case "user":
-                    out.extend(self._user(message.blocks))
-                case _:
-                    assert_never(message.role)
+            known = self._memo.get(message)
+            if known is not None and self._still_fits(known, message):
+                out += known.wire
+                self._round = known.calls
+                self.losses += [
+                    loss if loss.where == place else evolve(loss, where=place) for loss in known.losses
+                ]
+            else:
+                out += self._encode(message)
         return out
+
+    def _still_fits(self, known: "Known", message: Message) -> bool:
+        """Whether a message goes out as it did the last time: that depends on ids and names around it."""
+        if message.role == "tool":
+            return known.round == self._round
+        names = self._names
+        return all(names.to_wire(own) == wire for own, wire in known.names) and self._ids.claim(known.calls)
+
+    def _encode(self, message: Message) -> list[Wire]:
+        """One message, kept for the next request if its ids went out as they are."""
+        before, noted = self._round, len(self.losses)
+        match message.role:
+            case "assistant":
+                wire = [self._assistant(message)]
+            case "tool":
+                wire = list(self._results(message))
+            case "user":
+                wire = list(self._user(message.blocks))
+            case _:
+                assert_never(message.role)
+        calls = [block for block in message.blocks if isinstance(block, ToolCall)]
+        if message.role != "assistant":
+            self._round = ()
+        if self._round == tuple(call.id for call in calls):
+            names = tuple((call.name, self._names.to_wire(call.name)) for call in calls)
+            losses = tuple(self.losses[noted:])
+            self._memo.put(message, Known(wire, self._round, names, before, losses))
+        return wire
 
     def _assistant(self, message: Message) -> Wire:
         text: list[str] = []
@@ -96,7 +148,7 @@ class MessageEncoder:
                     raise AssertionError("results stand in tool messages after the pairs were mended")
                 case _:
                     assert_never(block)
-        self._round = [call["id"] for call in calls]
+        self._round = tuple(call["id"] for call in calls)
         return self._assistant_wire("".join(text), "\n\n".join(thoughts), calls)
 
     def _assistant_wire(self, text: str, thought: str, calls: list[Wire]) -> Wire:

@@ -3,9 +3,10 @@
 from typing import Any, Literal
 
 from norma.adapters.http.json_text import write
-from norma.adapters.openai_chat.messages import MessageEncoder
+from norma.adapters.openai_chat.messages import Known, MessageEncoder
 from norma.adapters.wires.encoded import EncodedRequest, merged_headers
 from norma.adapters.wires.losses import Loss
+from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.profiles import Profile, Replay
 from norma.adapters.wires.schemas import cleaned
@@ -30,6 +31,8 @@ class RequestEncoder:
         self._api_key = api_key
         self._profile = profile.for_model(model)
         self._vendor = vendor
+        self._memos: dict[tuple[Replay, bool], Memo[Known]] = {}
+        self._offered: tuple[tuple[ToolSpec, ...], list[dict[str, Any]], list[Loss]] = ((), [], [])
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:
         """The one request that is sent, and sent again."""
@@ -38,7 +41,7 @@ class RequestEncoder:
         losses: list[Loss] = []
         body: dict[str, Any] = {"model": self._model, "messages": self._messages(request, names, losses)}
         if request.tools:
-            body["tools"] = [self._tool(tool, names, losses) for tool in request.tools]
+            body["tools"] = self._tools(request.tools, names, losses)
         wishes = self._wishes(options, losses)
         for name in [name for name in wishes if name in self._profile.forbidden]:
             del wishes[name]
@@ -72,12 +75,29 @@ class RequestEncoder:
         wish = request.options.reasoning_replay
         replay: Replay = self._profile.reasoning_replay if wish is None else "always" if wish else "never"
         encoder = MessageEncoder(
-            self._profile, names, vendor=self._vendor, replay=replay, replay_all=wish is True
+            self._profile,
+            names,
+            vendor=self._vendor,
+            replay=replay,
+            replay_all=wish is True,
+            memo=self._memos.setdefault((replay, wish is True), Memo()),
         )
         messages = encoder.encode(request.messages)
         losses += encoder.losses
         system = "\n\n".join(segment.text for segment in request.system if segment.text.strip())
         return [{"role": self._profile.system_role, "content": system}, *messages] if system else messages
+
+    def _tools(
+        self, tools: tuple[ToolSpec, ...], names: WireNames, losses: list[Loss]
+    ) -> list[dict[str, Any]]:
+        """The tools, encoded once for as long as they are the same objects."""
+        known, wire, lost = self._offered
+        if len(known) != len(tools) or any(one is not other for one, other in zip(known, tools, strict=True)):
+            lost = []
+            wire = [self._tool(tool, names, lost) for tool in tools]
+            self._offered = (tools, wire, lost)
+        losses += lost
+        return wire
 
     def _tool(self, tool: ToolSpec, names: WireNames, losses: list[Loss]) -> dict[str, Any]:
         try:

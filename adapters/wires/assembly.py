@@ -71,6 +71,10 @@ class Assembly:
     def text(self, piece: str) -> None:
         """A piece of text; ends a thinking block that was open."""
         slot = self._text
+        if slot is not None and slot.words.is_plain(piece):  # nearly always
+            slot.words.pieces.append(piece)
+            self.events.append(TextDelta(piece))
+            return
         if slot is None:
             if not piece:
                 return

@@ -21,6 +21,16 @@ class WireIds:
         self._taken: set[str] = set()
         self._times: dict[str, int] = {}
 
+    def claim(self, call_ids: tuple[str, ...]) -> bool:
+        """Take *call_ids*, known to be legal, as they are; False, and nothing is taken, if one is not new."""
+        taken = self._taken
+        if not taken.isdisjoint(call_ids):
+            return False
+        taken.update(call_ids)
+        for call_id in call_ids:
+            self._times[call_id] = self._times.get(call_id, 0) + 1
+        return True
+
     def for_call(self, call_id: str) -> str:
         """The id on the wire of the next call that calls itself *call_id*."""
         times = self._times[call_id] = self._times.get(call_id, 0) + 1

@@ -21,6 +21,8 @@ class WireNames:
         self._wire: dict[str, str] = {}
         self._own: dict[str, str] = {}
         names = list(tools)
+        if "" in names:
+            raise ValueError("a tool has no name; every tool needs one")
         for name in sorted(names, key=lambda name: _LEGAL.fullmatch(name) is None):  # legal ones are kept
             self._add(name)
 
@@ -33,8 +35,6 @@ class WireNames:
         return self._own.get(name, name)
 
     def _add(self, name: str) -> str:
-        if not name:
-            raise ValueError("a tool has no name; every tool needs one")
         if name in self._wire:
             return self._wire[name]
         found = name

@@ -23,33 +23,27 @@ def paired(messages: Sequence[Message]) -> Sequence[Message]:
     is moved to its call; of two for one call the first counts. What stands between a call and its result
     comes after the result. Messages that are right already are the very same objects.
     """
-    if all(_is_right(messages, place) for place in range(len(messages))):
-        return messages
-    return _mend(messages)
+    return messages if _are_right(messages) else _mend(messages)
 
 
-def _is_right(messages: Sequence[Message], place: int) -> bool:
-    """Whether the message at *place* keeps the rule, seen from its call or its results alone."""
-    message = messages[place]
-    calls = [block.id for block in message.blocks if isinstance(block, ToolCall)]
-    results = [block.id for block in message.blocks if isinstance(block, ToolResult)]
-    if message.role == "assistant":
-        if not calls:
-            return not results
-        after = messages[place + 1] if place + 1 < len(messages) else None
-        return not results and after is not None and after.role == "tool" and _answers(after, calls)
-    if message.role == "tool":
-        before = messages[place - 1] if place else None
-        return before is not None and before.role == "assistant" and _answers(message, _calls(before))
-    return not calls and not results
-
-
-def _answers(message: Message, calls: list[str]) -> bool:
-    return [block.id if isinstance(block, ToolResult) else None for block in message.blocks] == calls
-
-
-def _calls(message: Message) -> list[str]:
-    return [block.id for block in message.blocks if isinstance(block, ToolCall)]
+def _are_right(messages: Sequence[Message]) -> bool:
+    """Whether nothing has to be mended; asked of every history before every request, so it is quick."""
+    waiting: list[str] = []
+    for message in messages:
+        kinds = [type(block) for block in message.blocks]
+        if message.role == "tool":
+            ids = [block.id for block in message.blocks if isinstance(block, ToolResult)]
+            if not waiting or ids != waiting or len(ids) != len(kinds):
+                return False
+            waiting = []
+            continue
+        if waiting or ToolResult in kinds:
+            return False
+        if ToolCall in kinds:
+            if message.role != "assistant":
+                return False
+            waiting = [block.id for block in message.blocks if isinstance(block, ToolCall)]
+    return not waiting
 
 
 class _Round:
