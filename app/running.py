@@ -193,7 +193,7 @@ def models_of(container: "Container") -> "Models":
         container.environ(),
         settings.environment,
         container.wires.providers,
-        container.local_wire.provider,
+        container.local_wire,
         lambda: local_server(container.loopback()),
         lambda: embedded_choice(container.embedded(), settings.embedded, container.clock()),
     )

@@ -6,7 +6,7 @@ from norma.app.cli.arguments import UsageError
 from norma.app.cli.command import Command, run_async
 from norma.app.cli.conversation import opened, session_for
 from norma.app.cli.screen import Screen
-from norma.app.cli.turns import follow
+from norma.app.cli.turns import follow, status_of
 
 
 def run(command: Command) -> int:
@@ -29,4 +29,4 @@ async def _ask(command: Command, prompt: str | None) -> int:
         ended = await follow(session, turn, command.output)
     if ended is None:
         raise UsageError(f"nothing is open in session {session.id}; give a PROMPT to go on with it")
-    return 0 if ended.outcome == "completed" else 1
+    return status_of(ended)

@@ -21,7 +21,7 @@ async def follow(session: "Session", turn: "Turn", output: Output) -> TurnEnded 
     """
     ended: TurnEnded | None = None
     async with turn:
-        with _interrupts(session):
+        with _interrupts(session, output):
             async for event in turn:
                 output.event(event)
                 if isinstance(event, TurnEnded):
@@ -29,8 +29,15 @@ async def follow(session: "Session", turn: "Turn", output: Output) -> TurnEnded 
     return ended
 
 
+def status_of(ended: TurnEnded) -> int:
+    """The exit status of a turn: 0 if it was completed, 2 if a setting kept it from that, else 1."""
+    if ended.outcome == "completed":
+        return 0
+    return 2 if ended.error is not None and ended.error.kind == "usage" else 1
+
+
 @contextmanager
-def _interrupts(session: "Session") -> Iterator[None]:
+def _interrupts(session: "Session", output: Output) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
     assert task is not None
@@ -40,6 +47,7 @@ def _interrupts(session: "Session") -> Iterator[None]:
         nonlocal asked
         asked += 1
         if asked == 1:
+            output.note("interrupting; Ctrl-C once more leaves at once")
             session.interrupt()
         else:
             task.cancel()

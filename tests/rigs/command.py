@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-BOUND_S = 40
+BOUND_S = 30
 
 
 class Bench:
@@ -30,6 +30,7 @@ class Bench:
             "LANG": "C.UTF-8",
             "TERM": "xterm",
             "PYTHONWARNINGS": "error",
+            "PROMPT_TOOLKIT_NO_CPR": "1",  # nobody here answers where the cursor is
             "PYTHONDEVMODE": "",
         }
 
