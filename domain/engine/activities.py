@@ -16,6 +16,16 @@ from typing import Any
 from norma.domain.model.facts import Fact
 
 
+def told_to_end() -> bool:
+    """
+    Whether the task that asks was cancelled.
+
+    A CancelledError without it is a fault of what was awaited, not a wish of ours.
+    """
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 class Activities:
     """Owns tasks by name; two of one name can't be at work at once."""
 

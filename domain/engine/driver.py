@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from norma.domain.engine.activities import Activities
+from norma.domain.engine.activities import Activities, told_to_end
 from norma.domain.engine.commands import (
     AskModel,
     AskPerson,
@@ -234,7 +234,9 @@ class Driver:
         try:
             answer = await self._world.approver.ask(question)
         except asyncio.CancelledError:
-            return None
+            if told_to_end():
+                return None
+            return Answered(question.id, Answer("deny", "The question could not be put: it was cancelled."))
         except Exception as error:
             # A broken gate is a closed gate (rule T6).
             return Answered(question.id, Answer("deny", f"The question could not be put: {describe(error)}"))

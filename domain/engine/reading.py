@@ -8,6 +8,7 @@ knows (the text so far) it puts into the fact that ends the reply.
 import asyncio
 from collections.abc import Callable
 
+from norma.domain.engine.activities import told_to_end
 from norma.domain.engine.gate import describe
 from norma.domain.engine.outbox import Outbox
 from norma.domain.model.blocks import Block, Text, Thinking, ToolCall
@@ -51,7 +52,9 @@ class ReplyReader:
                     else:
                         return self._ended(event)
         except asyncio.CancelledError:
-            return self._cut()
+            if told_to_end():
+                return self._cut()
+            return self._cut(Failure("internal", "The model adapter cancelled itself."))
         except ModelError as error:
             return self._cut(error.failure, error, error.usage)
         except PortError as error:
