@@ -66,6 +66,7 @@ class Session:
         self._abandoned = False
         self._stale = False
         self._left: set[asyncio.Task[ToolOutput]] = set()
+        self._recording = asyncio.Lock()
 
     async def load(self) -> None:
         """Read the journal and fold it. Raises JournalFailed."""
@@ -140,18 +141,27 @@ class Session:
             JournalConflict, JournalFailed: it could not be recorded.
         """
         fact = _answer_fact(question, answer)
-        if self._live is not None:
+        async with self._recording:
+            if self._live is None:
+                return await self._record(fact)
             state = self._live.state
             known = state.asked(question) is not None or state.permit(question) is not None
             self._live.post(fact)
             return known
+
+    async def _record(self, fact: Fact) -> bool:
+        """Write down a fact of a session without a live turn; False if it changes nothing."""
         self._take_over()
         if self._stale:
             await self.load()
         state, _ = step(self._state, fact)
         if state is self._state:
             return False
-        self._version = await self._world.journal.append(self.id, self._version, (fact,))
+        try:
+            self._version = await self._world.journal.append(self.id, self._version, (fact,))
+        except BaseException:
+            self._stale = True  # also after a cancel: the journal knows what it holds
+            raise
         self._state = state
         return True
 
@@ -186,15 +196,18 @@ class Session:
 
     async def _begin(self, first: Callable[[], tuple[Fact, ...]]) -> Driver:
         """Start the driver of a turn, after the end of one that its host has dropped."""
-        while True:
-            self._refuse_if_busy()
-            if self._live is not None and self._task is not None:
-                await asyncio.wait((self._task,))
-                continue
-            self._take_over()
-            if not self._stale:
-                break
-            await self.load()
+        async with self._recording:
+            while True:
+                self._refuse_if_busy()
+                if self._live is not None and self._task is not None:
+                    await asyncio.wait((self._task,))
+                    continue
+                self._take_over()
+                if not self._stale:
+                    return self._start(first)
+                await self.load()
+
+    def _start(self, first: Callable[[], tuple[Fact, ...]]) -> Driver:
         driver = Driver(self._world, self.id, self._state, self._version, first(), self._keep)
         task = asyncio.get_running_loop().create_task(driver.run(), name=f"norma turn {self.id}")
         # A task that is cancelled before its first step runs no line of its own: close the outbox here, too.
