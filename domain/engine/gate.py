@@ -105,7 +105,7 @@ class Gate:
         self._toolbox = toolbox
         self._policy = policy
         self._session = session
-        self._actions: dict[str, Action] = {}
+        self._started: dict[str, tuple[Tool, Action]] = {}
 
     def judge(self, call: Call, grants: Sequence[Grant]) -> Judged:
         """The policy's word on an offered call."""
@@ -131,7 +131,7 @@ class Gate:
         except _Denied as denied:
             return Judged(call.key, "deny", denied.reason)
         if verdict.decision == "allow" or (verdict.decision == "ask" and self._answered(call, tool, action)):
-            self._actions[call.key] = action
+            self._started[call.key] = tool, action
             return ToolStarted(call.key, call.call.id, call.call.name)
         return self.judge(call, grants)
 
@@ -139,20 +139,24 @@ class Gate:
         """
         What a running call wants to do beyond what it was allowed: None if it may, else the question.
 
-        Raises Refused if the policy denies it.
+        *number* counts the run's steps. Raises Refused if the policy denies it, or the tool has gone.
         """
-        _, digest = self._toolbox.find(call.call.name)
+        try:
+            _, digest = self._toolbox.find(call.call.name)
+        except _Denied as denied:
+            raise Refused(denied.reason) from denied
         verdict = self._policy.policy.judge(action, tool_digest=digest, grants=grants)
         if verdict.decision == "deny":
             raise Refused(verdict.why)
         if verdict.decision == "allow":
             return None
-        number_ = f"{self._session}:{call.key}+{number}"
-        return Question(number_, call.key, action, action_digest(action), digest, verdict.why)
+        # What the call has asked before tells this question from one of a run that died.
+        id_ = f"{self._session}:{call.key}+{call.asked}.{number}"
+        return Question(id_, call.key, action, action_digest(action), digest, verdict.why)
 
     def running(self, call: Call) -> tuple[Tool, Action]:
-        """The tool of a call that has started, and what it may do. Asked once per call."""
-        return self._toolbox.find(call.call.name)[0], self._actions.pop(call.key)
+        """The tool of a call that has started, and what it may do: as they were then. Asked once per call."""
+        return self._started.pop(call.key)
 
     def _verdict(self, call: Call, grants: Sequence[Grant]) -> tuple[Tool, Verdict, Action, str]:
         if call.call.invalid:

@@ -225,7 +225,7 @@ def _permit_asked(state: State, fact: PermitAsked) -> Step:
     call = state.call(fact.key)
     if call is None or call.place is not Place.RUNNING or state.cancelling:
         return state, []
-    state = state.having(evolve(call, permits=(*call.permits, fact.question)))
+    state = state.having(evolve(call, permits=(*call.permits, fact.question), asked=call.asked + 1))
     return state, [Tell(QuestionAsked.of(fact.question)), AskPerson(fact.question)]
 
 

@@ -18,7 +18,19 @@ from norma.domain.policy.policy import ScopeRules
 from norma.ports.approver import Approver
 from norma.ports.errors import Refused
 from norma.ports.tool import ToolRun
-from tests.domain.engine.hosts import PARALLEL, ask, check_journal, engine, facts, outcome, results, texts
+from tests.domain.engine.hosts import (
+    PARALLEL,
+    ask,
+    check_journal,
+    engine,
+    facts,
+    outcome,
+    read,
+    results,
+    texts,
+    until,
+)
+from tests.domain.engine.test_tool_sources import Shelf
 
 HOP = Action("Hop", Effects(network=True), "GET https://other.example/", "Hop")
 REPLIES = [[call("c", "fetch"), end("tool_use")], [say("done"), end()]]
@@ -128,6 +140,62 @@ async def test_E7_a_process_that_dies_while_a_tool_asks() -> None:
     check_journal(survivor, resumed)
     task.cancel()
     await asyncio.wait((task,))
+    await session.aclose()
+
+
+async def test_T1_a_further_step_of_a_tool_that_has_gone_is_refused() -> None:
+    said: list[BaseException] = []
+
+    async def behaviour(run: ToolRun) -> str:
+        shelf.now = ()
+        try:
+            await run.permit(HOP)
+        except Exception as error:
+            said.append(error)
+        return "so it ends"
+
+    shelf = Shelf(ScriptedTool("fetch", behaviour=behaviour))
+    session = await engine(REPLIES, sources=(shelf,), approver=FixedApprover(Answer("once"))).session()
+    assert outcome(await ask(session)) == "completed"
+    assert [type(error) for error in said] == [Refused]
+    assert "no tool 'fetch'" in str(said[0])
+
+
+async def test_T6_a_late_answer_to_a_dead_process_permits_nothing_in_the_next() -> None:
+    """What the tool asks for after a resume is another thing, so it is another question."""
+    targets = ["first", "second"]
+    went: list[str] = []
+
+    async def behaviour(run: ToolRun) -> str:
+        target = targets.pop(0)
+        await run.permit(Action("Hop", Effects(network=True), target, "Hop"))
+        went.append(target)
+        return target
+
+    tool = ScriptedTool("fetch", behaviour=behaviour, traits=PARALLEL)
+    journal, approver = MemoryJournal(), FixedApprover(Forever())
+    session = await engine(REPLIES, tool, approver=approver, journal=journal).session("s")
+    dying = asyncio.ensure_future(ask(session))
+    await approver.asked()
+    survivor = journal.copy()
+    journal.freeze()
+
+    again = FixedApprover(Forever())
+    resumed = await engine(REPLIES[1:], tool, approver=again, journal=survivor).session("s")
+    going = asyncio.ensure_future(read(resumed.proceed()))
+    await again.asked()
+    assert [question.action.shows for question in again.questions] == ["second"]
+    assert not await resumed.answer(approver.questions[0].id, "once")
+    assert went == []
+    assert await resumed.answer(again.questions[0].id, "deny")
+    await until(going.done)
+    assert outcome(going.result()) == "completed"
+    assert went == []
+    (asked,) = [event for event in going.result() if isinstance(event, QuestionAsked)]
+    assert asked.text == "second"
+    check_journal(survivor, resumed)
+    dying.cancel()
+    await asyncio.wait((dying,))
     await session.aclose()
 
 

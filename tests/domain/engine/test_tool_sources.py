@@ -1,14 +1,18 @@
 """Tools that come and go while a session lives."""
 
+import asyncio
+
 import pytest
 
 from norma.adapters.memory.approver import FixedApprover
+from norma.adapters.memory.gates import Gate
 from norma.adapters.memory.model import ScriptedModel, call, end, say
 from norma.adapters.memory.tools import ScriptedTool
 from norma.domain.model.questions import Answer
 from norma.ports.tool import Tool, ToolRun
 from norma.ports.tool_source import ToolSource
-from tests.domain.engine.hosts import WRITES, ask, engine, results, texts
+from tests.domain.engine.hosts import WRITES, ask, engine, outcome, results, texts, until
+from tests.domain.engine.journals import SlowJournal
 
 
 class Shelf(ToolSource):
@@ -69,3 +73,21 @@ async def test_a_name_that_is_taken_stays_with_its_first_owner() -> None:
     assert texts(results(session)) == ["mine"]
     with pytest.raises(ValueError, match="two tools are called 'same'"):
         engine([], own, other)
+
+
+async def test_E4_a_tool_that_goes_between_its_start_and_its_run_is_still_called() -> None:
+    """The port of sources: a tool that has gone may still be called; its run then says that it has."""
+    journal, held, offered = SlowJournal(), Gate(), Gate()
+    shelf = Shelf(ScriptedTool("look", results=["it has gone"]))
+    model = ScriptedModel([[offered, call("c", "look"), end("tool_use")], [say("done"), end()]])
+    session = await engine(model, journal=journal, sources=(shelf,)).session()
+    task = asyncio.ensure_future(ask(session))
+    await offered.reached()
+    journal.gate = held
+    offered.open()
+    await held.reached()  # the start is being written down
+    shelf.now = ()
+    held.open()
+    await until(task.done)
+    assert outcome(task.result()) == "completed"
+    assert texts(results(session)) == ["it has gone"]
