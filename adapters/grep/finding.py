@@ -54,7 +54,7 @@ class Finder:
         """Look in all places in their order. Never raises but for cancellation."""
         if self.named is not None:
             return await self.checked(self.named)
-        folders = (*search_path(self.environ), os.path.dirname(sys.executable))
+        folders = (*search_path(self.environ), beside_the_interpreter())
         if program := program_in(folders, "rg"):
             return await self.checked(program)
         if self.environ.get("NORMA_RIPGREP_NO_INSTALL"):
@@ -104,6 +104,11 @@ class Finder:
         if int(version[1]) < OLDEST:
             return Found(None, f"{program} is {version[0]}, and {OLDEST} is the oldest that is used")
         return Found(program)
+
+
+def beside_the_interpreter() -> str:
+    """Where the programs of installed Python packages lie."""
+    return os.path.dirname(sys.executable)
 
 
 def search_path(environ: Mapping[str, str]) -> tuple[str, ...]:
