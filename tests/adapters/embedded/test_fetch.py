@@ -120,6 +120,7 @@ async def test_without_network_it_fails_and_leaves_nothing(
         with pytest.raises(EmbeddedFailed) as caught:
             await fetch_model(str(cache), progress=quiet, file=file)
     assert caught.value.failure.kind == "network"
+    assert str(caught.value).count("Connection refused") == 1, "each try is told, though all say the same"
     assert left_in(cache) == []
 
 
