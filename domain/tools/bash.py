@@ -5,6 +5,7 @@ from typing import Any
 
 from norma.domain.model.actions import ANY_EFFECT, Action, Traits
 from norma.domain.model.requests import ToolSpec
+from norma.domain.policy.rules import command_rule
 from norma.domain.tools.limits import counted
 from norma.domain.tools.places import printable, reason
 from norma.domain.tools.ruinous import ruin
@@ -70,8 +71,7 @@ class Bash(Tool):
             "Bash",
             ANY_EFFECT,
             shows=f"{command}\n(in {printable(self._workspace.roots[0])})",
-            # The ending :* would make a prefix of it.
-            rule="Bash" if command.endswith(":*") else f"Bash({command})",
+            rule=command_rule(command),
             command=command,
         )
 

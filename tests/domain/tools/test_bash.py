@@ -66,8 +66,14 @@ def test_T5_a_person_sees_the_whole_command_and_the_folder(tmp_path):
     assert (action.command, action.rule) == (command, f"Bash({command})")
 
 
-def test_T3_no_rule_of_one_command_is_a_prefix(tmp_path):
-    assert Host(tmp_path).examine("Bash", {"command": "git status:*"}).rule == "Bash"
+@pytest.mark.parametrize("command", ["git status:*", "a\\:*", ":*", "echo (x)", "x)"])
+def test_T3_the_rule_of_a_command_allows_just_that_command(tmp_path, command):
+    rule = Host(tmp_path).examine("Bash", {"command": command}).rule
+    host = Host(tmp_path, mode="dont-ask", allow=[rule])
+    assert host.judge("Bash", {"command": command}).decision == "allow"
+    for other in (command + " x", command.removesuffix(":*") + " x", command.replace("\\", "")):
+        if other != command and other.strip():
+            assert host.judge("Bash", {"command": other}).decision == "deny"
 
 
 @pytest.mark.parametrize("command", ["  ", "a\0b", "\ud800"])
