@@ -81,12 +81,12 @@ def _mend(messages: Sequence[Message]) -> list[Message]:
             elif block.id in latest:
                 latest[block.id].take(block)
         calls = [block for block in others if isinstance(block, ToolCall)]
+        if message.role != "assistant":  # nobody else makes calls
+            others = [block for block in others if not isinstance(block, ToolCall)]
         if message.role == "tool":
             if others:  # the rule of messages forbids it, but words are never dropped in silence
                 mended.append(evolve(message, role="user", blocks=tuple(others)))
             continue
-        if message.role == "user":
-            others = [block for block in others if not isinstance(block, ToolCall)]
         if others or not message.blocks:
             same = len(others) == len(message.blocks)
             mended.append(message if same else evolve(message, blocks=tuple(others)))

@@ -325,7 +325,7 @@ def _at(path: str, value: Any) -> Any:
     return value
 
 
-def _chat_pairs(body: Any, _: str) -> None:
+def chat_pairs(body: Any, _: str) -> None:
     waiting: list[str] = []
     for message in body["messages"]:
         if message["role"] == "tool":
@@ -351,7 +351,7 @@ def _arguments_are_objects(body: Any, _: str) -> None:
 
 _RULES: Mapping[str, Any] = {
     "valid_json_utf8": lambda body, _: None,  # read strictly already
-    "chat_pairs": _chat_pairs,
+    "chat_pairs": chat_pairs,
     "one_token_key": _one_token_key,
     "arguments_are_json_objects": _arguments_are_objects,
 }

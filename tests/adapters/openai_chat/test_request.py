@@ -1,0 +1,400 @@
+"""What the chat wire sends (C1-C4, M6-M8, M13-M16)."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from norma.adapters.openai_chat.codec import ChatCodec
+from norma.adapters.wires.losses import TABLE
+from norma.adapters.wires.pairs import NO_RESULT
+from norma.adapters.wires.profiles import PROFILES, profile_for
+from norma.domain.model.blocks import (
+    Audio,
+    Block,
+    Document,
+    Image,
+    Opaque,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from norma.domain.model.messages import Message, Role
+from norma.domain.model.requests import ReplyOptions, ReplyRequest, SystemSegment, ThinkingWish, ToolSpec
+from norma.domain.model.secrets import Secret
+from tests.rigs.model_fixtures import chat_pairs, strict_json
+
+URL = "https://h.test/v1"
+SCHEMA: dict[str, Any] = {"type": "object", "properties": {}}
+
+
+def codec(profile: str = "compatible", model: str = "m", **changes: Any) -> ChatCodec:
+    return ChatCodec(
+        base_url=URL, model=model, api_key=Secret("k"), profile=evolve(profile_for(profile), **changes)
+    )
+
+
+def body_of(request: ReplyRequest, profile: str = "compatible", **options: Any) -> dict[str, Any]:
+    body: dict[str, Any] = strict_json(codec(profile, **options).encode(request).body)
+    return body
+
+
+def asking(*messages: Message, **options: Any) -> ReplyRequest:
+    return ReplyRequest(messages or (user("q"),), options=ReplyOptions(**options))
+
+
+def user(*blocks: Block | str) -> Message:
+    return said("user", *blocks)
+
+
+def said(role: Role, *blocks: Block | str) -> Message:
+    return Message(role, tuple(Text(block) if isinstance(block, str) else block for block in blocks))
+
+
+def result(call_id: str, text: str) -> ToolResult:
+    return ToolResult(call_id, (Text(text),))
+
+
+def test_C1_the_body_is_what_the_wire_wants_and_nothing_else() -> None:
+    request = ReplyRequest(
+        (user("q"),),
+        (SystemSegment("one"), SystemSegment("  "), SystemSegment("two", cache=True)),
+        (ToolSpec("f", "does f", SCHEMA),),
+        ReplyOptions(max_tokens=7, temperature=0.5, stop=("x",), reasoning_effort="low"),
+    )
+    assert body_of(request) == {
+        "model": "m",
+        "messages": [{"role": "system", "content": "one\n\ntwo"}, {"role": "user", "content": "q"}],
+        "tools": [
+            {"type": "function", "function": {"name": "f", "description": "does f", "parameters": SCHEMA}}
+        ],
+        "max_tokens": 7,
+        "temperature": 0.5,
+        "stop": ["x"],
+        "reasoning_effort": "low",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+    assert body_of(asking(stream=False)).keys() == {"model", "messages", "stream"}
+
+
+def test_C1_the_key_is_a_bearer_and_shown_to_nobody() -> None:
+    encoded = codec().encode(asking())
+    key = encoded.headers["Authorization"]
+    assert isinstance(key, Secret)
+    assert key.reveal() == "Bearer k"
+    assert encoded.shown()["headers"]["Authorization"] == "***"
+    azure = codec("azure").encode(asking())
+    assert "Authorization" not in azure.headers
+    assert azure.headers["api-key"] == Secret("k")
+
+
+def test_M8_extra_headers_and_fields_win_and_stand_once() -> None:
+    request = asking(
+        extra_headers={"authorization": "mine", "X-A": "1"}, extra_body={"model": "other", "top_k": 3}
+    )
+    encoded = codec(extra_headers={"x-a": "0", "X-B": "2"}, extra_body={"top_k": 1, "seed": 4}).encode(
+        request
+    )
+    names = [name.lower() for name in encoded.headers]
+    assert len(names) == len(set(names))
+    assert (encoded.headers["authorization"], encoded.headers["X-A"], encoded.headers["X-B"]) == (
+        "mine",
+        "1",
+        "2",
+    )
+    body = strict_json(encoded.body)
+    assert (body["model"], body["top_k"], body["seed"]) == ("other", 3, 4)
+    assert encoded.shown()["headers"]["authorization"] == "***"
+
+
+def test_M14_what_is_shown_is_what_is_sent() -> None:
+    encoded = codec().encode(asking(max_tokens=3))
+    shown = encoded.shown()
+    assert (shown["type"], shown["method"], shown["url"]) == ("request", "POST", f"{URL}/chat/completions")
+    assert shown["body"] == json.loads(encoded.body)
+    assert shown["losses"] == []
+
+
+@pytest.mark.parametrize("base", ["ftp://h", "h.test/v1", "", "https://user:pw@h.test/v1"])
+def test_M6_a_base_url_that_is_none_is_refused(base: str) -> None:
+    with pytest.raises(ValueError, match="base_url") as refused:
+        ChatCodec(base_url=base, model="m", api_key=None, profile=profile_for("compatible"))
+    assert "pw" not in str(refused.value)
+
+
+def test_M7_options_that_a_model_refuses_are_left_out_and_said() -> None:
+    request = asking(temperature=0.5, stop=("a",), max_tokens=5)
+    encoded = codec("openai", "gpt-5-mini").encode(request)
+    body = strict_json(encoded.body)
+    assert body["max_completion_tokens"] == 5
+    assert not {"temperature", "stop", "max_tokens"} & body.keys()
+    assert {loss.what for loss in encoded.losses} == {"temperature", "stop"}
+    assert strict_json(codec("openai", "gpt-4.1").encode(request).body)["temperature"] == 0.5
+    assert strict_json(codec("openai", "gpt-5", forbidden=frozenset(), models=()).encode(request).body)[
+        "stop"
+    ] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("profile", "wish", "fields"),
+    [
+        ("deepseek", ThinkingWish(), {"thinking": {"type": "enabled"}}),
+        ("glm", ThinkingWish(enabled=False), {"thinking": {"type": "disabled"}}),
+        ("qwen", ThinkingWish(budget_tokens=9), {"enable_thinking": True, "thinking_budget": 9}),
+        ("qwen", ThinkingWish(enabled=False, budget_tokens=9), {"enable_thinking": False}),
+        ("openrouter", ThinkingWish(budget_tokens=9), {"reasoning": {"max_tokens": 9}}),
+        ("openrouter", ThinkingWish(enabled=False), {"reasoning": {"enabled": False}}),
+        ("compatible", ThinkingWish(), {}),
+    ],
+)
+def test_M15_each_provider_has_its_own_switch_for_thinking(
+    profile: str, wish: ThinkingWish, fields: dict[str, Any]
+) -> None:
+    plain = body_of(asking(), profile)
+    assert body_of(asking(thinking=wish), profile) == plain | fields
+
+
+def test_M15_a_profile_is_found_by_name_and_by_host() -> None:
+    assert profile_for("DeepSeek").name == "deepseek"
+    assert profile_for("api.deepseek.com").name == "deepseek"
+    assert profile_for("mine.openai.azure.com:443").name == "azure"
+    assert profile_for("notapi.openai.com.evil.test").name == "compatible"
+    assert profile_for("127.0.0.1:8080").name == "compatible"
+    named = {
+        "openai",
+        "azure",
+        "anthropic",
+        "deepseek",
+        "kimi",
+        "minimax",
+        "glm",
+        "qwen",
+        "mistral",
+        "gemini",
+    }
+    assert named | {"groq", "openrouter", "ollama", "llama.cpp", "vllm"} <= {row.name for row in PROFILES}
+
+
+def test_C3_an_assistant_message_without_content_gets_a_placeholder() -> None:
+    for empty in (said("assistant"), said("assistant", "  "), said("assistant", Thinking("x"))):
+        (_, message, _) = body_of(asking(user("a"), empty, user("b")))["messages"]
+        assert re.search(r"\S", message["content"])
+
+
+def test_C4_thinking_goes_back_to_its_own_provider_where_that_wants_it() -> None:
+    turn = said("assistant", Thinking("why", vendor="deepseek"), ToolCall("1", "f"))
+    plain = said("assistant", Thinking("hm", vendor="deepseek"), "text")
+    history = (user("a"), plain, user("b"), turn, said("tool", result("1", "r")))
+    messages = body_of(asking(*history), "deepseek")["messages"]
+    assert "reasoning_content" not in messages[1]
+    assert messages[3]["reasoning_content"] == "why"
+    for profile in ("kimi", "openai", "compatible"):
+        assert "why" not in json.dumps(body_of(asking(*history), profile))
+    assert "why" not in json.dumps(body_of(asking(*history, reasoning_replay=False), "deepseek"))
+    always = body_of(asking(*history, reasoning_replay=True), "openrouter")["messages"]
+    assert (always[1]["reasoning"], always[3]["reasoning"]) == ("hm", "why")
+
+
+def test_M13_ids_are_kept_where_legal_and_new_else_derived_the_same_each_time() -> None:
+    long = "call_" + "x" * 60
+    rounds = [
+        (
+            said("assistant", ToolCall(call_id, "f"), ToolCall(other, "f")),
+            said("tool", result(call_id, "1"), result(other, "2")),
+        )
+        for call_id, other in (("a", long), ("a", "has space"))
+    ]
+    history = [user("q"), *rounds[0], *rounds[1]]
+    body = body_of(asking(*history))
+    chat_pairs(body, "")
+    ids = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    assert ids[0] == "a"
+    assert len(set(ids)) == 4
+    assert all(re.fullmatch(r"\S{1,40}", call_id) for call_id in ids)
+    assert body_of(asking(*history)) == body
+    again = body_of(asking(*history, user("more")))
+    assert again["messages"][: len(body["messages"])] == body["messages"]
+
+
+def test_M13_mistral_gets_nine_letters_and_digits() -> None:
+    history = (user("q"), said("assistant", ToolCall("call_" + "a" * 24, "f"), ToolCall("abcDEF123", "f")))
+    calls = body_of(asking(*history), "mistral")["messages"][1]["tool_calls"]
+    assert re.fullmatch("[a-zA-Z0-9]{9}", calls[0]["id"])
+    assert calls[1]["id"] == "abcDEF123"
+
+
+def test_M13_names_are_legal_distinct_and_the_same_in_the_history() -> None:
+    names = ["a.b", "a_b", "a/b", "mcp__" + "x" * 90, "mcp__" + "x" * 91, "ü", "plain"]
+    history = (user("q"), *(said("assistant", ToolCall(str(at), name)) for at, name in enumerate(names)))
+    request = ReplyRequest(history, tools=tuple(ToolSpec(name, "d", SCHEMA) for name in names))
+    encoded = codec().encode(request)
+    body = strict_json(encoded.body)
+    wire = [tool["function"]["name"] for tool in body["tools"]]
+    assert len(set(wire)) == len(names)
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in wire)
+    assert (wire[1], wire[-1]) == ("a_b", "plain")
+    assert [encoded.names.from_wire(name) for name in wire] == names
+    called = [
+        call["function"]["name"] for message in body["messages"] for call in message.get("tool_calls", ())
+    ]
+    assert called == wire
+    alone = codec().encode(ReplyRequest((user("q"),), tools=(ToolSpec("a.b", "d", SCHEMA),)))
+    assert strict_json(alone.body)["tools"][0]["function"]["name"] == wire[0]
+
+
+def test_M13_a_call_without_a_name_can_be_sent_again() -> None:
+    chat_pairs(body_of(asking(user("q"), said("assistant", ToolCall("1", "")))), "")
+
+
+def test_M13_schemas_are_cleaned_and_what_can_not_be_is_refused_by_name() -> None:
+    ref = {"type": "object", "properties": {"x": {"$ref": "#/$defs/t"}}, "$defs": {"t": {"type": "string"}}}
+    either = {"type": "object", "anyOf": [{"required": ["a"]}], "properties": {"a": {}}}
+    request = ReplyRequest((user("q"),), tools=(ToolSpec("r", "d", ref), ToolSpec("e", "d", either)))
+    encoded = codec("gemini").encode(request)
+    tools = [tool["function"]["parameters"] for tool in strict_json(encoded.body)["tools"]]
+    assert tools == [
+        {"type": "object", "properties": {"x": {"type": "string"}}},
+        {"type": "object", "properties": {"a": {}}},
+    ]
+    assert [(loss.what, "e" in loss.why) for loss in encoded.losses] == [("schema", True)]
+    loop = {"type": "object", "properties": {"x": {"$ref": "#"}}}
+    with pytest.raises(ValueError, match=r"'looping'.*refers to itself"):
+        codec("gemini").encode(ReplyRequest((user("q"),), tools=(ToolSpec("looping", "d", loop),)))
+
+
+BLOCKS: dict[str, st.SearchStrategy[Any]] = {
+    "text": st.builds(Text, st.text(max_size=5), st.sampled_from([(), ({"url": "u"},)])),
+    "thinking": st.builds(
+        Thinking,
+        st.text(max_size=5),
+        st.none() | st.just("sig"),
+        vendor=st.sampled_from([None, "deepseek", "x"]),
+    ),
+    "tool_call": st.builds(
+        ToolCall,
+        st.sampled_from(["a", "b", "c d", ""]),
+        st.sampled_from(["f", "g.h", ""]),
+        st.just({"n": 2**70}),
+        st.booleans(),
+        st.just("raw"),
+    ),
+    "image": st.builds(
+        Image, st.just("image/png"), st.none() | st.just("AA=="), st.none() | st.just("http://i")
+    ),
+    "audio": st.builds(Audio, st.sampled_from(["audio/wav", "audio/ogg"]), st.none() | st.just("AA==")),
+    "document": st.builds(Document, st.just("application/pdf"), st.none() | st.just("AA==")),
+    "opaque": st.builds(Opaque, st.just("v"), st.just({"k": 1})),
+}
+BLOCKS["tool_result"] = st.builds(
+    ToolResult,
+    st.sampled_from(["a", "b", "c d", "", "gone"]),
+    st.lists(
+        st.one_of(*(BLOCKS[kind] for kind in ("text", "image", "audio", "document", "opaque"))), max_size=2
+    ).map(tuple),
+    st.booleans(),
+)
+HISTORY = st.lists(
+    st.builds(
+        Message,
+        st.sampled_from(["user", "assistant", "tool"]),
+        st.lists(st.one_of(*BLOCKS.values()), max_size=3).map(tuple),
+    ),
+    max_size=7,
+)
+NAMES = st.sampled_from([profile.name for profile in PROFILES])
+
+
+@given(HISTORY, NAMES, st.sampled_from([None, True, False]))
+def test_M14_every_loss_is_one_that_the_table_knows(
+    history: list[Message], profile: str, replay: bool | None
+) -> None:
+    encoded = codec(profile).encode(asking(*history, reasoning_replay=replay))
+    strict_json(encoded.body)
+    for loss in encoded.losses:
+        assert loss.fate in TABLE["openai-chat"][loss.what].fates, loss
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+@given(st.data())
+def test_M14_a_block_without_a_loss_is_kept_and_the_table_says_so(kind: str, data: st.DataObject) -> None:
+    block = data.draw(BLOCKS[kind])
+    role: Role = "assistant" if kind in ("thinking", "tool_call") else "user"
+    history = [said(role, block)]
+    if kind == "tool_result":
+        history = [said("assistant", ToolCall(block.id, "f")), said("tool", block)]
+    profile = data.draw(NAMES)
+    losses = [loss for loss in codec(profile).encode(asking(*history)).losses if loss.what == kind]
+    fates = TABLE["openai-chat"][kind].fates
+    assert losses or "kept" in fates or (kind == "thinking" and "translated" in fates)
+
+
+@given(HISTORY, NAMES)
+def test_M16_whatever_the_history_the_pairs_are_whole(history: list[Message], profile: str) -> None:
+    chat_pairs(body_of(asking(*history), profile), "")
+
+
+@given(HISTORY, st.integers(0, 7))
+def test_a_history_is_sent_the_same_whether_it_is_known_or_new(history: list[Message], cut: int) -> None:
+    known = codec("deepseek")
+    known.encode(asking(*history[:cut]))
+    known.encode(asking(*history[cut:]))
+    for request in (asking(*history), asking(*history)):
+        fresh, again = codec("deepseek").encode(request), known.encode(request)
+        assert (fresh.body, fresh.losses) == (again.body, again.losses)
+
+
+def test_M16_missing_late_double_and_stray_results_are_mended() -> None:
+    history = (
+        said("tool", result("gone", "x")),
+        said("assistant", ToolCall("1", "f"), ToolCall("2", "f")),
+        user("wait"),
+        said("tool", result("2", "second")),
+        said("tool", result("2", "again")),
+        user("end"),
+    )
+    messages = body_of(asking(user("q"), *history))["messages"]
+    assert [row["role"] for row in messages] == ["user", "assistant", "tool", "tool", "user", "user"]
+    assert [row["content"] for row in messages[2:]] == [NO_RESULT, "second", "wait", "end"]
+
+
+def test_M16_a_right_history_is_left_as_it_is() -> None:
+    from norma.adapters.wires.pairs import paired
+
+    history = (user("q"), said("assistant", ToolCall("1", "f")), said("tool", result("1", "r")))
+    assert paired(history) is history
+
+
+def test_pictures_of_a_result_follow_in_a_user_message_after_the_round() -> None:
+    shot = ToolResult("1", (Text("see"), Image("image/png", "AA==")))
+    history = (
+        user("q"),
+        said("assistant", ToolCall("1", "f"), ToolCall("2", "f")),
+        said("tool", shot, result("2", "r")),
+    )
+    messages = body_of(asking(*history))["messages"]
+    assert [row["role"] for row in messages[1:]] == ["assistant", "tool", "tool", "user"]
+    assert messages[-1]["content"][1]["image_url"]["url"] == "data:image/png;base64,AA=="
+
+
+def test_what_is_kept_of_messages_goes_with_them() -> None:
+    from norma.adapters.wires.memo import Memo
+
+    memo: Memo[int] = Memo()
+    one, equal = user("a"), user("a")
+    memo.put(one, 1)
+    assert (memo.get(one), memo.get(equal), len(memo)) == (1, None, 1)
+    del one
+    assert len(memo) == 0
+
+
+def test_extra_data_of_a_call_goes_back_to_its_provider_alone() -> None:
+    extra = {"extra_content": {"google": {"thought_signature": "s"}}}
+    turn = said("assistant", ToolCall("1", "f", vendor="gemini", extra=extra))
+    assert "thought_signature" in json.dumps(body_of(asking(user("q"), turn), "gemini"))
+    assert "thought_signature" not in json.dumps(body_of(asking(user("q"), turn), "openai"))
