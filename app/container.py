@@ -58,7 +58,7 @@ class Container(DeclarativeContainer):
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
     search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
     commands: Provider[CommandRunner] = Singleton(ShellRunner)
-    policy: Provider[CurrentPolicy] = Singleton(current_policy, settings)
+    policy: Provider[CurrentPolicy] = Singleton(current_policy, settings, workspace)
     tools: Provider[Sequence[Tool]] = Singleton(builtin_tools, workspace, search, commands, policy)
 
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)

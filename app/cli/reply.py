@@ -60,7 +60,7 @@ async def _model(command: Command, container: Any) -> tuple[ChatModel, tuple[str
 
 
 def _print_request(model: ChatModel, request: ReplyRequest, output: Output) -> None:
-    """What would be sent, with secrets as ***. Raises UsageError if the model has no wire or can't be asked this."""
+    """What would be sent, with secrets as ***. Raises UsageError for what can't be sent, or by no wire."""
     encode: Callable[[ReplyRequest], Any] | None = getattr(model, "encode", None)
     if encode is None:
         raise UsageError(f"{model.name} sends nothing that could be shown before it runs; name a --wire")

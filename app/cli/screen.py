@@ -68,11 +68,7 @@ class Screen(Output):
                 pass  # a start follows its call; a question is shown by whoever puts it
 
     def _ended(self, event: TurnEnded) -> None:
-        self._wipe()
-        if self._line_open and not self._answer.isatty():
-            self._answer.write("\n")
-            self._answer.flush()
-            self._line_open = False
+        self._end_answer()
         if event.outcome != "completed":
             why = f": {event.error.message}" if event.error else ""
             self._line(f"norma: the turn ended as {event.outcome}{why}", "red")
@@ -83,7 +79,8 @@ class Screen(Output):
     # -- the rest of an output
 
     def record(self, line: Mapping[str, Any], text: str) -> None:
-        """The text, on stdout."""
+        """The text, on stdout, behind the end of what was streamed there."""
+        self._end_answer()
         if text:
             self._say(text if text.endswith("\n") else text + "\n")
 
@@ -133,8 +130,14 @@ class Screen(Output):
         self._paint(visible(text) + "\n", tone)
 
     def _end_line(self) -> None:
+        """Before a line on stderr: end the answer's line if both stand on one terminal."""
         self._wipe()
-        if self._one_terminal and self._line_open:
+        if self._one_terminal:
+            self._end_answer()
+
+    def _end_answer(self) -> None:
+        self._wipe()
+        if self._line_open:
             self._answer.write("\n")
             self._answer.flush()
             self._line_open = False

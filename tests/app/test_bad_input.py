@@ -86,7 +86,7 @@ def test_a_settings_file_with_three_faults_tells_all_three(bench: Bench) -> None
 )
 def test_a_key_that_is_not_there(bench: Bench, key: str, says: str) -> None:
     bench.model("http://127.0.0.1:1/v1", key)
-    check(bench, ["ask", "hi"], 2, "usage", f"models.main.{key.split()[0]}", says)
+    check(bench, ["ask", "hi"], 2, "usage", f"models.main.{key.split(maxsplit=1)[0]}", says)
 
 
 def test_a_configured_wire_that_is_not_there(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 from tests.rigs.chat_server import ChatServer, call_ids, calls, holds, says, tool_messages
@@ -24,7 +25,7 @@ def kill(process: "subprocess.Popen[str]") -> None:
 
 def each_call_has_one_result(body: dict[str, object]) -> list[tuple[str, str]]:
     results = tool_messages(body)
-    assert sorted(id for id, _ in results) == sorted(call_ids(body))
+    assert sorted(call for call, _ in results) == sorted(call_ids(body))
     assert len(set(call_ids(body))) == len(call_ids(body))
     return results
 
@@ -121,7 +122,5 @@ def fifo(bench: Bench, name: str) -> Path:
 
 def release(path: Path) -> None:
     """Let the process that reads from *path* go on, if the kill has left one."""
-    try:
+    with suppress(OSError):  # nobody reads there
         os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
-    except OSError:
-        pass  # nobody reads there

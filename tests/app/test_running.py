@@ -8,8 +8,8 @@ import pytest
 
 from norma.adapters.memory.approver import FixedApprover
 from norma.app import Settings, SettingsError, open_norma
-from norma.domain.model.events import QuestionAsked, ToolEnded
-from norma.domain.model.facts import TurnEnded
+from norma.domain.model.events import QuestionAsked
+from norma.domain.model.facts import ToolEnded, TurnEnded
 from norma.domain.model.questions import Answer
 from norma.domain.model.requests import SystemSegment
 from tests.rigs.chat_server import ChatServer, calls, says

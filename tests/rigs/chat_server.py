@@ -129,13 +129,13 @@ class ChatServer:
 
 def _handler(chat: ChatServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
+        def log_message(self, *words: object) -> None:
             """Silence."""
 
-        def do_GET(self) -> None:  # noqa: N802 - the library's name
+        def do_GET(self) -> None:
             self._json(200, {"object": "list", "data": [{"id": model} for model in chat.models]})
 
-        def do_POST(self) -> None:  # noqa: N802 - the library's name
+        def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             script = chat.take(body, dict(self.headers.items()))
             self._started = False

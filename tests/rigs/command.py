@@ -17,7 +17,7 @@ BOUND_S = 30
 
 
 class Bench:
-    """A folder with a home and a workspace; commands started here see nothing of the machine's own settings."""
+    """A folder with a home and a workspace; commands here see nothing of the machine's own settings."""
 
     def __init__(self, folder: Path) -> None:
         self.home = folder / "home"
@@ -135,7 +135,7 @@ class Terminal:
         os.write(self._screen, text.replace("\n", "\r").encode())
 
     def expect(self, text: str) -> str:
-        """Wait until *text* stands on the screen behind all that was expected before; returns what came. Bounded."""
+        """Wait for *text* behind all that was expected before, and return what came before it. Bounded."""
         until = time.monotonic() + BOUND_S
         while (found := self.seen.find(text, self._mark)) < 0:
             if not self._read(until - time.monotonic()):

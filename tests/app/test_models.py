@@ -1,0 +1,132 @@
+"""Which model is chosen, in which order, and what the person is told of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from norma.adapters.discovery.local import LocalServer
+from norma.adapters.memory.model import ScriptedModel
+from norma.adapters.wires.profiles import Profile
+from norma.app import Settings, SettingsError
+from norma.app.models import Choice, Models
+from norma.domain.model.secrets import Secret
+
+TWO = {
+    "big": {"wire": "openai-chat", "base_url": "http://big", "model": "big-model"},
+    "small": {"wire": "openai-chat", "base_url": "http://small", "model": "small-model"},
+}
+
+
+class World:
+    """What is to be had, and what was made and looked for."""
+
+    def __init__(self, server: LocalServer | None = None) -> None:
+        self.server = server
+        self.made: list[dict[str, Any]] = []
+        self.searches = 0
+
+    def make(self, **wanted: Any) -> ScriptedModel:
+        self.made.append(wanted)
+        return ScriptedModel(name=wanted["model"])
+
+    async def find(self) -> LocalServer | None:
+        self.searches += 1
+        return self.server
+
+    def models(self, values: Mapping[str, Any], **environ: str) -> Models:
+        settings = Settings.from_mapping(values)
+        last = Choice(ScriptedModel(name="embedded"), ("model: embedded",), embedded=True)
+        return Models(
+            settings,
+            environ,
+            settings.environment,
+            {"openai-chat": self.make},
+            self.make,
+            self.find,
+            lambda: last,
+        )
+
+
+SERVER = LocalServer("Ollama", "http://127.0.0.1:11434/v1", "llama", ("llama",))
+
+
+async def test_a_configured_model_comes_first() -> None:
+    world = World(SERVER)
+    choice = await world.models({"models": TWO}, OPENAI_API_KEY="k").choose()
+    assert choice.model.name == "big-model"
+    assert "from the settings" in choice.lines[0]
+    assert world.searches == 0
+
+
+async def test_the_one_called_default_comes_before_the_first() -> None:
+    models = World().models({"models": {**TWO, "default": {**TWO["small"], "model": "the-default"}}})
+    assert (await models.choose()).model.name == "the-default"
+    assert (await models.choose("small")).model.name == "small-model"
+
+
+async def test_a_key_in_the_environment_comes_before_a_local_server() -> None:
+    world = World(SERVER)
+    choice = await world.models({}, OPENAI_API_KEY="canary").choose()
+    (made,) = world.made
+    assert made["base_url"] == "https://api.openai.com/v1"
+    assert made["api_key"] == Secret("canary")
+    assert isinstance(made["profile"], Profile)
+    assert made["profile"].name == "openai"
+    assert made["model"] in choice.lines[0]
+    assert "OPENAI_API_KEY" in choice.lines[0]
+    assert "canary" not in str(choice.lines)
+    assert world.searches == 0
+
+
+async def test_the_address_in_the_environment_is_used() -> None:
+    world = World()
+    choice = await world.models({}, OPENAI_API_KEY="k", OPENAI_BASE_URL="http://127.0.0.1:9/v1").choose()
+    assert world.made[0]["base_url"] == "http://127.0.0.1:9/v1"
+    assert "127.0.0.1" in choice.lines[0]
+
+
+async def test_a_key_whose_wire_is_not_there_is_named_and_passed_over() -> None:
+    world = World(SERVER)
+    choice = await world.models({}, ANTHROPIC_API_KEY="canary").choose()
+    assert choice.model.name == "llama"
+    assert "ANTHROPIC_API_KEY" in choice.lines[0]
+    assert "passed over" in choice.lines[0]
+    both = await world.models({}, ANTHROPIC_API_KEY="canary", OPENAI_API_KEY="k").choose()
+    assert "passed over" in both.lines[0]
+    assert "OPENAI_API_KEY" in both.lines[1]
+
+
+async def test_a_local_server_comes_before_the_embedded_model() -> None:
+    world = World(SERVER)
+    choice = await world.models({}, OPENAI_API_KEY="").choose()
+    assert choice.model.name == "llama"
+    assert "Ollama" in choice.lines[0]
+    assert world.made[0]["profile"].name == "ollama"
+
+
+async def test_the_embedded_model_is_the_last_resort() -> None:
+    choice = await World().models({}).choose()
+    assert choice.embedded
+    assert choice.model.name == "embedded"
+
+
+async def test_the_local_environment_asks_neither_keys_nor_servers() -> None:
+    world = World(SERVER)
+    choice = await world.models({"environment": "local"}, OPENAI_API_KEY="k").choose()
+    assert choice.embedded
+    assert world.searches == 0
+    assert world.made == []
+
+
+async def test_a_name_that_is_not_there_lists_those_that_are() -> None:
+    with pytest.raises(
+        SettingsError, match=r"models\.huge: no such model in the settings \(there: big, small\)"
+    ):
+        await World().models({"models": TWO}).choose("huge")
+
+
+def test_a_configured_model_is_made_once() -> None:
+    models = World().models({"models": TWO})
+    assert models.configured("big") is models.configured(None)
+    assert models.configured("big") is not models.configured("small")
