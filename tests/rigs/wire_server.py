@@ -53,12 +53,18 @@ class Seen:
 
 @define
 class WireServer:
-    """Answers one request after another; beyond the script it repeats the last answer."""
+    """
+    Answers one request after another; beyond the script it repeats the last answer. *by_path* answers
+    instead what is asked below its paths.
+    """
 
     script: Sequence[Scripted]
+    by_path: Mapping[str, Scripted] = field(factory=dict)
     url: str = ""
     requests: list[Seen] = field(factory=list)
     connections: int = 0
+    open_answers: int = 0
+    """Answers that were begun and are neither at their end nor closed by the client."""
     client_closed: asyncio.Event = field(factory=asyncio.Event)
     """Set when a client closes a connection on which an answer was not at its end."""
     asked: asyncio.Event = field(factory=asyncio.Event)
@@ -68,13 +74,24 @@ class WireServer:
         self.connections += 1
         try:
             while (seen := await _read_request(reader)) is not None:
-                answer = self.script[min(len(self.requests), len(self.script) - 1)]
+                answer = self._next_answer(seen)
                 self.requests.append(seen)
                 self.asked.set()
-                if not await self._answer(answer, reader, writer):
+                self.open_answers += 1
+                try:
+                    goes_on = await self._answer(answer, reader, writer)
+                finally:
+                    self.open_answers -= 1
+                if not goes_on:
                     break
         except (ConnectionError, asyncio.IncompleteReadError):
             self.client_closed.set()
+
+    def _next_answer(self, seen: Seen) -> Scripted:
+        for path, answer in self.by_path.items():
+            if seen.target.startswith(path):
+                return answer
+        return self.script[min(len(self.requests), len(self.script) - 1)]
 
     async def _answer(
         self, answer: Scripted, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
