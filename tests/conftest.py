@@ -18,3 +18,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="tables of cases laid out as tests/fixtures; a folder in it replaces ours of that name",
     )
+    parser.addoption(
+        "--ripgrep",
+        action="append",
+        help="a ripgrep to compare the Python search with, instead of the installed one; may be repeated",
+    )
+    parser.addoption(
+        "--grep-trees",
+        type=int,
+        default=40,
+        help="random folders on which the two file searches are compared; 1000 take some minutes",
+    )

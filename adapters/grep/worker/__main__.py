@@ -89,7 +89,7 @@ class Search:
 def main() -> None:
     query = json.load(sys.stdin.buffer)
     limit = int(query["processor_s"])
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with open(1, "w", encoding="ascii", closefd=False) as output:
         confine()

@@ -80,6 +80,12 @@ def write(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
+def stuck(folder: Path) -> SearchQuery:
+    """A query that Python's `re` doesn't finish in a lifetime: its linear engine is for single lines."""
+    write(folder / "stuck", {"evil.txt": b"b\n" + b"a" * 60 + b"!"})
+    return SearchQuery("(?:a+)+b", str(folder / "stuck"), multiline=True)
+
+
 def children() -> list[str]:
     """The command lines of the processes that are our children now; those that are not reaped too."""
     found = []

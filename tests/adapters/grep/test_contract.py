@@ -9,7 +9,7 @@ from norma.ports.contracts import file_search
 from norma.ports.contracts.file_search import FILES, SearchRig
 from norma.ports.contracts.pytest import contract
 from norma.ports.file_search import SearchQuery
-from tests.adapters.grep.rigs import backend, children, real_ripgrep, write
+from tests.adapters.grep.rigs import backend, children, real_ripgrep, stuck, write
 
 STUCK = """#!/bin/sh
 case "$*" in
@@ -40,9 +40,7 @@ async def ripgrep(folder: str) -> AsyncIterator[SearchRig]:
 @asynccontextmanager
 async def python(folder: str) -> AsyncIterator[SearchRig]:
     root = write(Path(folder, "tree"), FILES)
-    # Where a match may span lines, such a text takes `re` longer than there is time.
-    stuck = write(Path(folder, "stuck"), {"evil.txt": b"a" * 60 + b"!"})
-    endless = SearchQuery("(?:a+)+!!", str(stuck), multiline=True)
+    endless = stuck(Path(folder))
     yield SearchRig(backend("python"), str(root), endless, worker_runs, lambda: len(children()))
 
 
