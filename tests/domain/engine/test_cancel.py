@@ -2,26 +2,18 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
-from typing import Any, TypeAlias
 
 import pytest
 
-from norma.adapters.memory.approver import FixedApprover
 from norma.adapters.memory.gates import Forever
 from norma.adapters.memory.journal import MemoryJournal
-from norma.adapters.memory.model import Script, ScriptedModel, call, end, say
+from norma.adapters.memory.model import ScriptedModel, call, end, say
 from norma.adapters.memory.tools import ScriptedTool
-from norma.domain.engine.engine import Engine
 from norma.domain.engine.session import Session, Turn
-from norma.domain.model.blocks import Text
-from norma.domain.model.events import Event
 from norma.domain.model.facts import ToolEnded, ToolStarted, TurnEnded
-from norma.domain.model.requests import ReplyRequest
 from norma.ports.tool import ToolRun
+from tests.domain.engine.endless import BOUND_S, Endless, bare, everywhere, passes_of, scoped
 from tests.domain.engine.hosts import (
-    PARALLEL,
-    WRITES,
     ask,
     check_journal,
     engine,
@@ -34,108 +26,25 @@ from tests.domain.engine.hosts import (
     turns,
     until,
 )
+from tests.domain.engine.journals import SlowJournal
 
-BOUND_S = 10
-
-
-class Endless:
-    """Two turns' worth of work that never ends on its own: text, a call, a question, and a hanging stream."""
-
-    def __init__(self) -> None:
-        self.journal = MemoryJournal()
-        self.done = ScriptedTool("done", results=["at once"], traits=PARALLEL)
-        self.slow = ScriptedTool("slow", results=[Forever()], traits=PARALLEL)
-        self.asks = ScriptedTool("asks", results=[], traits=PARALLEL, effects=WRITES)
-        self.approver = FixedApprover(lambda question: Forever())
-        self.hang = Forever()
-        self.model = ScriptedModel(self.script, alone=True)
-        self.engine: Engine = engine(
-            self.model, self.done, self.slow, self.asks, approver=self.approver, journal=self.journal
-        )
-
-    def script(self, request: ReplyRequest) -> Script:
-        last = request.messages[-1]
-        if last.blocks == (Text("next"),):
-            return [say("yes"), end()]
-        if last.role == "tool":
-            return [say("and"), call("1", "slow"), call("2", "asks"), say("then"), self.hang]
-        return [say("so"), call("0", "done"), end("tool_use")]
-
-    @property
-    def there(self) -> bool:
-        return self.hang.arrivals > 0 and self.slow.running > 0 and bool(self.approver.questions)
-
-    async def check_after(self, session: Session) -> None:
-        """Nothing is left, nothing is lost, and the session takes the next prompt."""
-        assert self.slow.running == 0
-        assert self.model.open == 0
-        assert self.asks.runs == []
-        check_journal(self.journal, session)
-        answering = ScriptedModel([[say("yes"), end()]])
-        again = await engine(answering, journal=self.journal).session(session.id)
-        assert again.messages == session.messages
-        assert outcome(await ask(again, "next")) == "completed"
-        check_journal(self.journal, again)
+JOURNALS = pytest.mark.parametrize("journal", [MemoryJournal, SlowJournal])
 
 
-Start: TypeAlias = Callable[[Endless, Session], "asyncio.Task[Any]"]
+@JOURNALS
+async def test_E5_cancelled_at_every_await_under_async_with(journal: type[MemoryJournal]) -> None:
+    await everywhere(scoped, journal, lambda task, session: task.cancel())
 
 
-async def passes_of(start: Start) -> int:
-    """How many passes of the loop a scenario takes until it stays where it is."""
-    world = Endless()
-    session = await world.engine.session()
-    task = start(world, session)
-    passes = await until(lambda: world.there)
-    assert not task.done()
-    task.cancel()
-    await asyncio.wait((task,))
-    await session.aclose()
-    return passes + 2
+@JOURNALS
+async def test_E5_cancelled_at_every_await_inside_the_iterator(journal: type[MemoryJournal]) -> None:
+    await everywhere(bare, journal, lambda task, session: task.cancel())
 
 
-async def everywhere(
-    start: Start, stop: Callable[["asyncio.Task[Any]", Session], object], *, cancelled: bool
-) -> None:
-    """Run the scenario once for each pass, and *stop* it there."""
-    for number in range(await passes_of(start)):
-        world = Endless()
-        session = await world.engine.session()
-        task = start(world, session)
-        await turns(number)
-        assert not task.done()
-        stop(task, session)
-        done, _ = await asyncio.wait((task,), timeout=BOUND_S)
-        assert done, f"stopped at pass {number}, it does not end"
-        assert task.cancelled() == cancelled
-        assert others() == set(), f"stopped at pass {number}, tasks are left"
-        await world.check_after(session)
-
-
-def bare(world: Endless, session: Session) -> "asyncio.Task[list[Event]]":
-    return asyncio.ensure_future(read(session.prompt("hi")))
-
-
-def scoped(world: Endless, session: Session) -> "asyncio.Task[None]":
-    async def host() -> None:
-        async with session.prompt("hi") as turn:
-            async for _ in turn:
-                await asyncio.sleep(0)
-
-    return asyncio.ensure_future(host())
-
-
-async def test_E5_cancelled_at_every_await_under_async_with() -> None:
-    await everywhere(scoped, lambda task, session: task.cancel(), cancelled=True)
-
-
-async def test_E5_cancelled_at_every_await_inside_the_iterator() -> None:
-    await everywhere(bare, lambda task, session: task.cancel(), cancelled=True)
-
-
-async def test_E5_cancelled_twice_at_every_await_leaves_at_once() -> None:
-    for number in range(await passes_of(bare)):
-        world = Endless()
+@JOURNALS
+async def test_E5_cancelled_twice_at_every_await_leaves_at_once(journal: type[MemoryJournal]) -> None:
+    for number in range(await passes_of(bare, journal)):
+        world = Endless(journal())
         session = await world.engine.session()
         task = bare(world, session)
         await turns(number)
@@ -153,10 +62,12 @@ async def test_E5_cancelled_twice_at_every_await_leaves_at_once() -> None:
         check_journal(world.journal, again)
 
 
-async def test_E5_interrupted_at_every_await_the_events_go_on_to_the_end() -> None:
-    count = await passes_of(bare)
-    for number in range(2, count):
-        world = Endless()
+@JOURNALS
+async def test_E5_interrupted_at_every_await_the_events_go_on_to_the_end(
+    journal: type[MemoryJournal],
+) -> None:
+    for number in range(2, await passes_of(bare, journal)):
+        world = Endless(journal())
         session = await world.engine.session()
         task = asyncio.ensure_future(read(session.prompt("hi")))
         await turns(number)

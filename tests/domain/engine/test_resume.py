@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from norma.adapters.memory.approver import FixedApprover
 from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import Script, ScriptedModel, call, end, say
@@ -29,6 +31,7 @@ from tests.domain.engine.hosts import (
     turns,
     until,
 )
+from tests.domain.engine.journals import SlowJournal
 
 NOTHING = Effects()
 
@@ -73,11 +76,12 @@ class Dying:
         ]
 
 
-async def test_E7_killed_at_every_pass_and_resumed_by_another_process() -> None:
+@pytest.mark.parametrize("journal", [MemoryJournal, SlowJournal])
+async def test_E7_killed_at_every_pass_and_resumed_by_another_process(journal: type[MemoryJournal]) -> None:
     unknown = 0
     for number in range(MOST_PASSES):
         ledger: list[str] = []
-        first = Dying(MemoryJournal(), ledger)
+        first = Dying(journal(), ledger)
         session = await first.engine.session("s")
         task = asyncio.ensure_future(ask(session))
         await turns(number)

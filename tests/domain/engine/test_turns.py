@@ -1,4 +1,4 @@
-"""A turn from its prompt to its end: order, denials, failures, limits (E3, E4, E6, E8)."""
+"""A turn from its prompt to its end: order, denials, failures (E1, E3, E4, E6)."""
 
 import asyncio
 
@@ -9,34 +9,27 @@ from norma.adapters.memory.clock import ManualClock
 from norma.adapters.memory.gates import Forever, Gate
 from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import ScriptedModel, call, end, say, think
-from norma.adapters.memory.schemas import PlainSchemas
 from norma.adapters.memory.tools import ScriptedTool
-from norma.domain.engine.engine import Engine
 from norma.domain.engine.session import NoTurn, SessionBusy
-from norma.domain.engine.turn import fold
 from norma.domain.model.actions import Action, Effects
 from norma.domain.model.blocks import Text, ToolCall
 from norma.domain.model.events import ToolCalled, ToolProgress
-from norma.domain.model.facts import Limits, ToolEnded, ToolStarted, TurnEnded
+from norma.domain.model.facts import ToolEnded, ToolStarted
 from norma.domain.model.failures import Failure
 from norma.domain.model.questions import Answer
 from norma.domain.model.replies import BlockEnded, TextDelta
-from norma.domain.model.usage import Usage
-from norma.domain.policy.policy import CurrentPolicy, Policy, ScopeRules
-from norma.ports.errors import JournalConflict, JournalFailed, ModelError, Refused
+from norma.ports.errors import ModelError, Refused
 from norma.ports.tool import ToolOutput, ToolRun
 from tests.domain.engine.hosts import (
     PARALLEL,
     WRITES,
     ask,
     check_journal,
-    check_pairs,
     engine,
     facts,
     last,
     names,
     outcome,
-    read,
     results,
     texts,
 )
@@ -285,100 +278,6 @@ async def test_E6_the_text_that_had_come_is_kept_with_a_mark() -> None:
     assert session.messages[1].cut == "gone"
 
 
-async def test_E8_an_adapter_that_breaks_is_an_outcome_not_an_exception() -> None:
-    session = await engine([[say("a"), ZeroDivisionError("oops")]]).session()
-    events = await ask(session)
-    error = last(events).error
-    assert outcome(events) == "model_failed"
-    assert error is not None
-    assert error.kind == "internal"
-    assert "oops" in error.message
-
-
-@pytest.mark.parametrize("kind", ["context_overflow"])
-async def test_E8_context_overflow_has_its_own_outcome(kind) -> None:
-    session = await engine([[ModelError(Failure(kind, "too long", "http", 400))]]).session()
-    assert outcome(await ask(session)) == "context_overflow"
-
-
-async def test_E8_max_turns_counts_model_calls() -> None:
-    tool = ScriptedTool("look", results=["1", "2", "3"])
-    session = await engine([[call("c", "look"), end("tool_use")]] * 3, tool).session()
-    events = await read(session.prompt("hi", limits=Limits(max_turns=2)))
-    assert outcome(events) == "max_turns"
-    assert last(events).turns == 2
-    assert len(results(session)) == 2
-
-
-async def test_E8_the_deadline_of_a_turn_cuts_model_and_tools() -> None:
-    clock, tool = ManualClock(), ScriptedTool("look", results=[Forever()], traits=PARALLEL)
-    model = ScriptedModel([[say("so"), call("c", "look"), Forever()]])
-    session = await engine(model, tool, clock=clock, tool_timeout_s=None).session()
-
-    async def pass_time() -> None:
-        await tool.started()
-        clock.advance(3)
-
-    async with asyncio.TaskGroup() as group:
-        group.create_task(pass_time())
-        events = await read(session.prompt("hi", limits=Limits(timeout_s=3)))
-    assert outcome(events) == "timeout"
-    assert model.open == 0
-    assert tool.running == 0
-    check_pairs(session.messages)
-
-
-async def test_E8_each_outcome_carries_text_usage_turns_and_session() -> None:
-    usage = Usage(input_tokens=10, output_tokens=5, provenance="reported")
-    tool = ScriptedTool("look", results=["x"])
-    replies = [[call("c", "look"), end("tool_use", usage=usage)], [say("answer"), end(usage=usage)]]
-    session = await engine(replies, tool).session()
-    end_ = last(await ask(session))
-    assert end_ == TurnEnded(
-        "completed", session.id, "answer", Usage(input_tokens=20, output_tokens=10, provenance="reported"), 2
-    )
-    assert session.usage == end_.usage
-
-
-@pytest.mark.parametrize(
-    ("error", "expected"),
-    [
-        (JournalFailed(Failure("journal", "the disk is full")), "journal_failed"),
-        (JournalConflict(Failure("conflict", "another process wrote")), "conflict"),
-    ],
-)
-async def test_E8_a_journal_that_fails_stops_the_turn_before_any_effect(error, expected) -> None:
-    journal, held = MemoryJournal(), Gate()
-    tool = ScriptedTool("look", results=["x"])
-    model = ScriptedModel([[say("so"), held, call("c", "look"), end("tool_use")]])
-    session = await engine(model, tool, journal=journal).session()
-    events = []
-    async for event in session.prompt("hi"):
-        events.append(event)
-        if len(events) == 1:
-            await held.reached()
-            journal.fail_next(error)
-            held.open()
-    assert outcome(events) == expected
-    assert last(events).exception is error
-    assert tool.runs == []
-    assert model.open == 0
-    assert session.messages == fold(facts(journal, session.id)).history
-
-
-async def test_E8_after_a_conflict_the_session_is_read_anew() -> None:
-    journal = MemoryJournal()
-    model = ScriptedModel([[say("one"), end()], [say("two"), end()], [say("three"), end()]])
-    mine = await engine(model, journal=journal).session("shared")
-    await ask(mine, "a")
-    other = await engine(model, journal=journal).session("shared")
-    await ask(other, "b")
-    assert outcome(await ask(mine, "c")) == "conflict"
-    assert outcome(await ask(mine, "d")) == "completed"
-    assert [m.blocks for m in mine.messages if m.role == "user"] == [(Text("a"),), (Text("b"),), (Text("d"),)]
-    check_journal(journal, mine)
-
-
 async def test_a_prompt_never_iterated_journals_nothing() -> None:
     journal = MemoryJournal()
     session = await engine([], journal=journal).session()
@@ -415,30 +314,6 @@ async def test_an_empty_prompt_is_refused() -> None:
     session = await engine([]).session()
     with pytest.raises(ValueError, match="empty"):
         session.prompt("  ")
-
-
-async def test_T2_the_policy_in_force_when_a_call_starts_decides() -> None:
-    """T1, scenario c13: a deny that is added while a call waits for its turn holds for it."""
-    current = CurrentPolicy(Policy.of("bypass", ()))
-    gate = Gate()
-    slow = ScriptedTool("slow", results=[gate])
-    later = ScriptedTool("later", results=["ran"])
-    made = Engine(
-        model=ScriptedModel([[call("1", "slow"), call("2", "later"), end("tool_use")], [say("x"), end()]]),
-        tools=[slow, later],
-        policy=current,
-        approver=None,
-        journal=MemoryJournal(),
-        clock=ManualClock(),
-        schemas=PlainSchemas(),
-    )
-    session = await made.session()
-    async for event in session.prompt("hi"):
-        if isinstance(event, ToolStarted) and event.name == "slow":
-            current.policy = Policy.of("bypass", [ScopeRules("user", deny=("later",))])
-            gate.open("ok")
-    assert later.runs == []
-    assert "later" in texts(results(session))[1]
 
 
 async def test_E1_facts_of_one_step_are_one_entry() -> None:
