@@ -69,3 +69,8 @@ def shown_url(url: str) -> str:
 def host_of(url: str) -> str:
     """Host and port of *url*, for messages."""
     return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def refused_words(why: str) -> str:
+    """The message of an address that the guard refused."""
+    return f"{why}; it was not opened (fetch.allow_addresses names hosts and ranges that may be)"

@@ -7,8 +7,9 @@ Above: the adapters of models, pages, searches and tool servers. Below: one aioh
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from norma.adapters.http.call import Call, CallFailed, CallReport, Route, host_of, shown_url
+from norma.adapters.http.call import Call, CallFailed, CallReport, Route, host_of, refused_words, shown_url
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.http.proxy import CgiRefused, ProxyRefused, parse_proxy, proxy_for, shown
 from norma.domain.model.failures import Failure
@@ -16,6 +17,7 @@ from norma.domain.model.failures import Failure
 if TYPE_CHECKING:
     import aiohttp
 
+    from norma.adapters.http.guard import AddressGuard
     from norma.adapters.http.transport import Answer
 
 __all__ = ["Call", "CallFailed", "CallReport", "Egress", "NetworkPolicy"]
@@ -27,7 +29,8 @@ class Egress:
 
     With a *session* of the host's, that decides proxy, TLS and timeouts and is never closed here (N4); else
     one is opened at the first call and closed by `aclose`. *report* is told of each call; what it raises
-    comes out of the call.
+    comes out of the call. With a *guard* every host, and every address that a socket is opened to, is judged
+    first (F7); it takes no session of the host's. A proxy's own address is not judged.
     """
 
     def __init__(
@@ -37,13 +40,18 @@ class Egress:
         environ: Mapping[str, str],
         session: "aiohttp.ClientSession | None" = None,
         report: Callable[[CallReport], None] | None = None,
+        guard: "AddressGuard | None" = None,
     ) -> None:
+        if guard is not None and session is not None:
+            raise ValueError("a session of the host's can't be guarded")
         self._policy = policy
         self._environ = environ
         self._hosts_own = session is not None
         self._session = session
         self._report = report
         self._closed = False
+        self._guard = guard
+        self._guarded: "aiohttp.ClientSession | None" = None
 
     async def send(self, call: Call) -> "Answer":
         """
@@ -54,12 +62,14 @@ class Egress:
 
         Raises:
             CallFailed: there is no answer; its failure's kind is network, proxy, timeout, protocol,
-                refused (N3) or usage.
+                refused (N3, F7) or usage.
         """
         peer: list[str] = []
         route: Route = "host"
         proxy: str | None = None
         try:
+            if self._guard is not None:
+                self._check(self._guard, call.url)
             if not self._hosts_own:
                 proxy = self._proxy(call.url)
                 route = "direct" if proxy is None else "proxy"
@@ -76,16 +86,37 @@ class Egress:
         session, self._session = self._session, None
         if session is not None and not self._hosts_own:
             await session.close()
+        guarded, self._guarded = self._guarded, None
+        if guarded is not None:
+            await guarded.close()
 
     async def _send(self, call: Call, proxy: str | None, peer: list[str]) -> "Answer":
         from norma.adapters.http import transport
 
         if self._closed:
             raise CallFailed(Failure("internal", "the network client is closed already"), may_retry=False)
-        if self._session is None:
-            self._session = transport.open_session(self._policy)
+        if self._guard is not None and proxy is None:
+            if self._guarded is None:
+                self._guarded = transport.open_session(self._policy, self._guard)
+            session = self._guarded
+        else:
+            if self._session is None:
+                self._session = transport.open_session(self._policy)
+            session = self._session
         policy = None if self._hosts_own else self._policy
-        return await transport.send(self._session, call, proxy=proxy, policy=policy, peer=peer)
+        return await transport.send(session, call, proxy=proxy, policy=policy, peer=peer)
+
+    def _check(self, guard: "AddressGuard", url: str) -> None:
+        """Judge the host of *url*, and leave its name for the judgement of the socket's address."""
+        from norma.adapters.http.guard import TARGET, AddressRefused
+
+        host = urlsplit(url).hostname or ""
+        try:
+            guard.check_host(host)
+        except AddressRefused as error:
+            message = refused_words(str(error))
+            raise CallFailed(Failure("refused", message, "policy"), may_retry=False) from None
+        TARGET.set(host)
 
     def _proxy(self, url: str) -> str | None:
         if self._policy.proxy == "none":

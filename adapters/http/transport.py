@@ -13,8 +13,10 @@ from typing import Any
 
 import aiohttp
 
-from norma.adapters.http.call import Call, CallFailed, host_of
+from norma.adapters.http.call import Call, CallFailed, host_of, refused_words
 from norma.adapters.http.encoding import OFFERED, BadEncoding, Inflater, inflater_for
+from norma.adapters.http.guard import AddressGuard, AddressRefused
+from norma.adapters.http.lookups import Lookups, guarded_socket
 from norma.adapters.http.policy import NetworkPolicy
 from norma.domain.model.failures import Failure
 from norma.domain.model.secrets import Secret
@@ -37,10 +39,22 @@ class _Connector(aiohttp.TCPConnector):
         return connection
 
 
-def open_session(policy: NetworkPolicy) -> aiohttp.ClientSession:
-    """A session of our own. Its owner closes it. Raises CallFailed when the CA file can't be used."""
+def open_session(policy: NetworkPolicy, guard: AddressGuard | None = None) -> aiohttp.ClientSession:
+    """
+    A session of our own. Its owner closes it. Raises CallFailed when the CA file can't be used.
+
+    Under a *guard* there is one look-up for each request and no connection is kept, so that each is judged.
+    """
+    resolving: dict[str, Any] = {"resolver": aiohttp.ThreadedResolver()}
+    if guard is not None:
+        resolving = {
+            "resolver": Lookups(guard),
+            "use_dns_cache": False,
+            "force_close": True,
+            "socket_factory": guarded_socket(guard),
+        }
     return aiohttp.ClientSession(
-        connector=_Connector(limit=0, ssl=_trust(policy), resolver=aiohttp.ThreadedResolver()),
+        connector=_Connector(limit=0, ssl=_trust(policy), **resolving),
         timeout=session_timeout(policy),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
@@ -257,6 +271,9 @@ def _safe_cause(error: Exception) -> BaseException | None:
 def failed_sending(error: Exception, host: str) -> CallFailed:
     """What an exception means that came before the headers did."""
     match error:
+        case aiohttp.ClientConnectorError(os_error=AddressRefused() as refused):
+            failure = Failure("refused", refused_words(str(refused)), "policy")
+            return CallFailed(failure, may_retry=False)
         case aiohttp.ConnectionTimeoutError():
             return _network(
                 f"no connection to {host} within the time for connecting (network.connect_timeout_s)"

@@ -19,8 +19,11 @@ FORBIDDEN_MODULES = {
     "urllib3",
     "websockets",
 }
-LISTENERS = {"embedded/child.py": ["socket"]}
-"""The local model's server, in a process of its own: it sees whether its port is free, and calls nobody."""
+LISTENERS = {"embedded/child.py": ["socket"], "http/lookups.py": ["socket"]}
+"""
+The local model's server, in a process of its own, sees whether its port is free. The look-ups make sockets
+for the transport's connector, each after the guard has judged its address. Neither calls anybody.
+"""
 
 FORBIDDEN_CALLS = {
     "open_connection",
