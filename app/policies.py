@@ -35,7 +35,7 @@ def _elsewhere(text: str, workspace: Workspace) -> Iterator[str]:
     rule = parse_rule(text)
     if not isinstance(rule.where, PathPattern):
         return
-    front = [part for part in takewhile(lambda part: isinstance(part, str), rule.where.parts)]
+    front = list(takewhile(lambda part: isinstance(part, str), rule.where.parts))
     names = [name for name in _specifier(rule.text).split("/") if name not in {"", "."}]
     behind = names[len(front) :]
     starts = ("",) if rule.where.absolute else workspace.roots

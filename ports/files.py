@@ -57,6 +57,14 @@ class Workspace(Protocol):
     def roots(self) -> tuple[str, ...]:
         """The workspace roots, resolved; the first one is where relative paths start."""
 
+    @property
+    @abstractmethod
+    def ignores_case(self) -> bool:
+        """
+        Whether names that differ in case alone lead to the same file, as far as a look at the entries
+        of the roots tells. In doubt true: rules that forbid then forbid more. The same for its life.
+        """
+
     @abstractmethod
     def resolve(self, path: str) -> Resolved:
         """

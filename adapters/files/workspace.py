@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Sequence
+from functools import cached_property
 
 from norma.adapters.files import reading, writing
+from norma.adapters.files.case import ignores_case
 from norma.adapters.files.links import follow, holds
 from norma.adapters.files.threads import in_thread
 from norma.ports.files import Entry, FileContent, Resolved, Workspace
@@ -34,6 +36,10 @@ class DiskWorkspace(Workspace):
     @property
     def roots(self) -> tuple[str, ...]:
         return self._roots
+
+    @cached_property
+    def ignores_case(self) -> bool:
+        return any(map(ignores_case, self._roots))
 
     def resolve(self, path: str) -> Resolved:
         resolved, exists = follow(path, self._roots[0])

@@ -40,6 +40,11 @@ class MemoryWorkspace(Workspace):
         return self._roots
 
     @property
+    def ignores_case(self) -> bool:
+        """Never: `a` and `A` are two files here."""
+        return False
+
+    @property
     def files(self) -> Mapping[str, bytes]:
         """A copy of all files as they are now."""
         return dict(self._files)

@@ -9,8 +9,9 @@ from norma.domain.policy.rules import Decision
 Mode: TypeAlias = Literal["default", "accept-edits", "plan", "dont-ask", "bypass"]
 """
 default: reading inside the workspace roots is allowed, the rest asks. accept-edits: editing files
-there, too. plan: only reading, whatever rules allow. dont-ask: what would ask is denied. bypass:
-allows what no deny and no ask rule names.
+there, too, but not norma.toml nor what is in a .git, which decide over what runs later. plan: only
+reading, whatever rules allow. dont-ask: what would ask is denied. bypass: allows what no deny and no
+ask rule names.
 """
 
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -32,6 +33,7 @@ def by_mode(mode: Mode, action: Action) -> tuple[Decision, str]:
             return "allow", "It only reads, inside the workspace."
         return "ask", f"It only reads, but {unseen}."
     if mode == "accept-edits" and _edits_files(action):
+        unseen = unseen or _decides(action)
         if unseen is None:
             return "allow", "It edits files inside the workspace, and the mode is accept-edits."
         return "ask", f"It edits files, but {unseen}."
@@ -46,6 +48,21 @@ def _unseen(action: Action) -> str | None:
     effects = action.effects
     if (effects.reads or effects.writes) and not action.paths:
         return "it does not say which files it touches"
+    return None
+
+
+def _decides(action: Action) -> str | None:
+    """
+    What keeps an edit from being like any other: settings and hooks say what will run later.
+
+    Found by name at any depth and whatever the case: a folder further down may be a repository, or
+    the place where Norma is started next.
+    """
+    for use in action.paths:
+        names = use.path.casefold().split("/")
+        inside = names[len((use.root or "").rstrip("/").split("/")) :]
+        if ".git" in inside or inside[-1:] == ["norma.toml"]:
+            return f"{use.path} decides over what runs"
     return None
 
 

@@ -19,8 +19,8 @@ def root(tmp_path):
     return folder
 
 
-def policy(workspace, **lists):
-    permissions = {"mode": "bypass", **{name: list(rules) for name, rules in lists.items()}}
+def policy(workspace, mode="bypass", **lists):
+    permissions = {"mode": mode, **lists}
     return current_policy(Settings.from_mapping({"permissions": permissions}), workspace).policy
 
 

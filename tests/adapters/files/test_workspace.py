@@ -416,3 +416,30 @@ async def test_G7_a_file_that_is_swapped_all_the_time_never_shows_what_is_outsid
         done.set()
         swapping.join()
     assert seen <= {"mine", SWAPPED}
+
+
+# case
+
+
+@pytest.mark.parametrize("name", ["a", "README.md", "é"])
+def test_T3_a_look_at_the_root_tells_whether_case_matters(root, name):
+    (root / name).write_text("")
+    assert not DiskWorkspace([str(root)]).ignores_case
+    # A second name of the same file is what a file system that ignores case would show.
+    os.link(root / name, root / name.swapcase())
+    assert DiskWorkspace([str(root)]).ignores_case
+
+
+def test_T3_a_root_without_letters_inside_is_looked_at_itself(tmp_path, root):
+    (root / "1").write_text("")
+    assert not DiskWorkspace([str(root)]).ignores_case
+    (tmp_path / "ROOT").mkdir()
+    assert not DiskWorkspace([str(root)]).ignores_case
+
+
+def test_T3_the_answer_is_that_of_the_first_look(root):
+    workspace = DiskWorkspace([str(root)])
+    assert not workspace.ignores_case
+    (root / "b").write_text("")
+    os.link(root / "b", root / "B")
+    assert not workspace.ignores_case
