@@ -1,4 +1,4 @@
-"""T1, T2: a call is judged once more when it starts: what it would do may have changed, or what is allowed."""
+"""T1, T2: a call is judged once more when it starts: what it would do, or may do, may have changed."""
 
 import asyncio
 import os
@@ -107,7 +107,7 @@ async def test_T1_a_path_that_leads_elsewhere_at_the_start_is_judged_anew(root: 
         assert verdicts[1] == "written"
 
 
-async def test_T1_a_path_that_a_person_allowed_is_asked_about_again_where_it_leads_elsewhere(
+async def test_T1_a_path_that_a_person_allowed_is_asked_about_again_when_it_leads_away(
     root: Path,
 ) -> None:
     linked, gate = Linked(root), Gate()

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any
@@ -124,16 +124,17 @@ async def test_E3_a_host_that_does_not_read_holds_back_the_model_and_no_fact() -
 
 
 async def test_two_engines_share_nothing() -> None:
-    """The same names and the same session id; one is granted, denied and interrupted, the other sees none of it."""
+    """The same names and the same session id; what happens to one is nothing to the other."""
     replies = [[call("c", "write"), end("tool_use")], [say("done"), end()]]
 
-    def made(answer: Answer, replies: list[Script], *tools: ScriptedTool) -> tuple[Engine, MemoryJournal]:
+    def made(answer: Answer, replies: Sequence[Script], *tools: ScriptedTool) -> tuple[Engine, MemoryJournal]:
         journal = MemoryJournal()
         return engine(replies, *tools, approver=FixedApprover([answer]), journal=journal), journal
 
+    hang = Forever()
     granted = ScriptedTool("write", results=["written"], effects=WRITES)
     denied = ScriptedTool("write", effects=WRITES)
-    one, journal_one = made(Answer("session"), [*replies, [say("so"), Forever()]], granted)
+    one, journal_one = made(Answer("session"), [*replies, [say("so"), hang]], granted)
     two, journal_two = made(Answer("deny"), replies, denied)
     first, second = await one.session("same"), await two.session("same")
     both = await asyncio.gather(ask(first, "one"), ask(second, "two"))
@@ -144,7 +145,7 @@ async def test_two_engines_share_nothing() -> None:
 
     endless = asyncio.ensure_future(ask(first, "more"))
     three, _ = made(Answer("deny"), [[say("x"), end()]])
-    await until(lambda: first.open_calls or len(journal_one.entries("same")) > 6)
+    await hang.reached()
     assert outcome(await ask(await three.session("same"))) == "completed"
     first.interrupt()
     assert outcome(await endless) == "interrupted"

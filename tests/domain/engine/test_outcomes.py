@@ -128,7 +128,7 @@ async def test_E8_after_a_conflict_the_session_is_read_anew() -> None:
 
 
 async def test_S2_a_session_that_cannot_be_read_is_an_error_and_stays_as_it_is(tmp_path: Path) -> None:
-    """One entry in the middle can't be decoded: nothing is made up, nothing is written, others are not affected."""
+    """An entry in the middle can't be decoded: nothing is made up or written, and other sessions go on."""
     path = str(tmp_path / "journal.db")
     async with journal_at(path) as journal:
         session = await engine([[say("one"), end()], [say("two"), end()]], journal=journal).session("torn")
