@@ -51,7 +51,7 @@ class Egress:
         self._report = report
         self._closed = False
         self._guard = guard
-        self._guarded: "aiohttp.ClientSession | None" = None
+        self._guarded = None if guard is None else session
 
     async def send(self, call: Call) -> "Answer":
         """

@@ -31,6 +31,7 @@ class Lookups:
     ) -> list[Any]:
         """The addresses of *host*, all of them good. Raises AddressRefused, or OSError if there are none."""
         name = host.rstrip(".").lower()
+        found: list[Any]
         if is_local(name):
             local = self._guard.local_addresses()
             found = [_entry(host, address, port) for address in local]
