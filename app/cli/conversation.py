@@ -51,9 +51,18 @@ def _approver(command: Command) -> "Approver":
 
 
 def _progress(command: Command) -> Callable[[str], None]:
-    if isinstance(command.output, Screen):
-        return command.output.waiting
-    return lambda line: None
+    """Every line on a terminal, where it passes; elsewhere the first one, which says why it takes time."""
+    output = command.output
+    if isinstance(output, Screen) and output.live:
+        return output.waiting
+    told: list[str] = []
+
+    def tell(line: str) -> None:
+        if not told:
+            output.note(line)
+        told.append(line)
+
+    return tell
 
 
 async def session_for(norma: Norma, resume: str | None) -> "Session":

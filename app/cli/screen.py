@@ -38,6 +38,11 @@ class Screen(Output):
         self._passing = False  # a line that will be wiped stands on the terminal
         self._clock = _Stopwatch()
 
+    @property
+    def live(self) -> bool:
+        """Whether a person watches: what comes and goes is shown."""
+        return self._live
+
     # -- events
 
     def event(self, event: Event) -> None:

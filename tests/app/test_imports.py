@@ -15,7 +15,7 @@ print(memory, *sys.modules)
 
 
 def cost(statement: str) -> tuple[int, set[str]]:
-    """Peak memory, in KiB, of a fresh interpreter that runs *statement*, and the modules that it has loaded."""
+    """Peak memory (KiB) of a fresh interpreter that runs *statement*, and the modules it has loaded."""
     command = [sys.executable, "-c", MEASURE.format(statement=statement)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     memory, *modules = done.stdout.split()

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import attrs
 import pytest
 
 from norma.app import Settings, SettingsError
+from norma.app.settings import ModelSettings
 
 
 def faults(values: object, **more: object) -> list[str]:
@@ -196,3 +198,18 @@ def test_relative_paths_start_at_the_folder_of_their_file(tmp_path: Path) -> Non
     assert settings.journal.path == str(tmp_path / "sub" / "j.db")
     assert settings.workspace.roots == (str(tmp_path / "sub"), "/x")
     assert settings.embedded.gguf == str(Path.home() / "m.gguf")
+
+
+def test_the_page_on_settings_has_every_key() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text()
+    sections = [field for field in attrs.fields(Settings) if attrs.has(type(field.default))]
+    keys = [
+        f".{key}`"
+        for section in sections
+        for key in type(section.default).__annotations__
+        if key != "duckduckgo"
+    ]
+    keys += [f".{key}`" for key in ModelSettings.__annotations__]
+    backends = {".brave`", ".tavily`", ".deepseek`"}  # stand there as <backend>
+    assert len(keys) > 30
+    assert [key for key in keys if key not in page and key not in backends] == []
