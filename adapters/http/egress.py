@@ -77,7 +77,11 @@ class Egress:
         except CallFailed as error:
             self._tell(call, route, proxy, peer, failure=error.failure)
             raise
-        self._tell(call, route, proxy, peer, status=answer.status)
+        try:
+            self._tell(call, route, proxy, peer, status=answer.status)
+        except BaseException:
+            answer.close()
+            raise
         return answer
 
     async def aclose(self) -> None:

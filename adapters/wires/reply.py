@@ -77,7 +77,7 @@ class HttpReply(Reply):
         self._is_over = False
         self._is_reading = False
         self._wait_s: float | None = None
-        self._reader: weakref.ref[asyncio.Task[object]] | None = None
+        self._reader: asyncio.Task[object] | None = None
         self._on_end: Callable[[asyncio.Task[object]], None] | None = None
         self.attempts: tuple[Attempt, ...] = ()
 
@@ -87,6 +87,8 @@ class HttpReply(Reply):
     async def __anext__(self) -> ReplyEvent:
         events = self._events
         if events and not self._is_reading:
+            if asyncio.current_task() is not self._reader:
+                self._watch_reader()
             return events.popleft()
         if self._is_reading:
             raise RuntimeError("another task is reading this reply; it has one reader at a time")
@@ -119,6 +121,10 @@ class HttpReply(Reply):
         self._close("cancelled")
 
     def __del__(self) -> None:
+        # Any thread may collect it, and the task's list of callbacks is its loop's alone.
+        reader = getattr(self, "_reader", None)
+        if reader is not None and reader.get_loop() is _running_loop():
+            self._unwatch_reader()
         answer = getattr(self, "_answer", None)
         if answer is not None:
             answer.close()
@@ -287,10 +293,10 @@ class HttpReply(Reply):
     def _watch_reader(self) -> None:
         """Close when the task that reads now ends badly, although somebody may still hold this reply."""
         task = asyncio.current_task()
-        if task is None or (self._reader is not None and self._reader() is task):
+        if task is None or task is self._reader or self._is_over:
             return
         self._unwatch_reader()
-        this = weakref.ref(self)
+        this = weakref.ref(self)  # the task must not keep a reply alive that everybody else dropped
 
         def close_after(task: "asyncio.Task[object]") -> None:
             reply = this()
@@ -298,15 +304,21 @@ class HttpReply(Reply):
                 reply._close("cancelled")
 
         task.add_done_callback(close_after)
-        self._reader, self._on_end = weakref.ref(task), close_after
+        self._reader, self._on_end = task, close_after
 
     def _unwatch_reader(self) -> None:
-        task = None if self._reader is None else self._reader()
-        if task is not None and self._on_end is not None:
-            task.remove_done_callback(self._on_end)
+        if self._reader is not None and self._on_end is not None:
+            self._reader.remove_done_callback(self._on_end)
         self._reader = self._on_end = None
 
 
 def _ended_badly(task: "asyncio.Task[object]") -> bool:
     # task.exception() would mark the error as seen, and nobody would be told of one that was not.
     return task.cancelled() or getattr(task, "_exception", None) is not None
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -348,6 +348,16 @@ async def test_what_arrived_before_a_reset_is_not_lost() -> None:
     assert failed.value.failure.kind == "stream_dropped"
 
 
+async def test_a_report_that_fails_leaves_no_answer_open() -> None:
+    def fail(_: CallReport) -> None:
+        raise LookupError("the host's own")
+
+    async with wire_server(Scripted([b"a"], end="hold_open")) as server, an_egress(report=fail) as egress:
+        with pytest.raises(LookupError):
+            await egress.send(Call("GET", server.url))
+        await asyncio.wait_for(server.client_closed.wait(), 5)
+
+
 async def test_a_redirect_is_not_followed() -> None:
     script = Scripted([b""], 307, {"Location": "http://127.0.0.1:1/"})
     async with wire_server(script) as server, an_egress() as egress:

@@ -90,6 +90,37 @@ async def test_N6_the_readers_task_ends_with_an_error() -> None:
         await closed(server)
 
 
+async def test_N6_the_task_counts_that_read_last_also_when_it_took_what_was_there() -> None:
+    two = Scripted([DELTA + DELTA], end="hold_open")
+    async with chat_against(two) as (model, server):
+        reply = model.reply(a_request())
+        assert await anext(reply) == TextDelta("x")
+
+        async def read() -> None:
+            assert await anext(reply) == TextDelta("x")
+            raise LookupError("the host's own")
+
+        with pytest.raises(LookupError):
+            await asyncio.create_task(read())
+        await closed(server)
+
+
+async def test_N6_an_error_of_the_reader_is_still_reported_by_its_task() -> None:
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context["exception"]))
+    async with chat_against(SILENT) as (model, server):
+        reply = model.reply(a_request())
+
+        async def read() -> None:
+            await anext(reply)
+            raise LookupError("nobody asks for it")
+
+        task = asyncio.create_task(read())
+        await closed(server)
+        del task
+    assert [type(error) for error in reported] == [LookupError]
+
+
 async def test_N6_a_reader_that_ends_well_closes_nothing() -> None:
     async with chat_against(ENDLESS) as (model, server):
         reply = model.reply(a_request())
@@ -181,6 +212,8 @@ async def test_N6_the_watch_on_the_reader_goes_with_the_reply() -> None:
             async for event in model.reply(a_request()):
                 if isinstance(event, ReplyFinished):
                     break
+            async for _ in model.reply(a_request()):
+                break
         assert len(getattr(task, "_callbacks", None) or ()) == before
 
 
