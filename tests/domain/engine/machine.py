@@ -64,17 +64,18 @@ def replying(*calls: Call) -> State:
     )
 
 
+WORKING = evolve(replying(call_in(Place.RUNNING)), phase=Phase.WORKING, reply_open=False)
+
+# By column of the table: a phase, and after a slash what is special about it. In plain "replying" there is no
+# call yet; in "working/asked" a person is asked about it, in "waiting" its question is put off; else it runs.
 PHASES: dict[str, State] = {
     "idle": State(opened=True),
     "replying": replying(),
-    "working": evolve(replying(call_in(Place.RUNNING)), phase=Phase.WORKING, reply_open=False),
-    "stopping": evolve(
-        replying(call_in(Place.RUNNING)),
-        phase=Phase.STOPPING,
-        reply_open=False,
-        ending=Ending("interrupted"),
-        cancelling=True,
-    ),
+    "replying/call": replying(call_in(Place.RUNNING)),
+    "working": WORKING,
+    "working/asked": evolve(replying(call_in(Place.ASKING)), phase=Phase.WORKING, reply_open=False),
+    "stopping/failed": evolve(WORKING, phase=Phase.STOPPING, ending=Ending("model_failed"), cut="dropped"),
+    "stopping": evolve(WORKING, phase=Phase.STOPPING, ending=Ending("interrupted"), cancelling=True),
     "waiting": evolve(replying(call_in(Place.PARKED)), phase=Phase.WAITING, reply_open=False),
 }
 
@@ -90,6 +91,7 @@ PHASE_FACTS: dict[str, Fact] = {
     "limit reached": LimitReached("timeout"),
     "resumed": Resumed(),
     "answered": Answered("s:1.0", Answer("once")),
+    "deferred": Deferred("s:1.0"),
     "tool ended": ToolEnded("1.0", "c", "tool", HI),
     "turn ended": TurnEnded("completed"),
     "turn waits": TurnEnded("waiting"),
@@ -116,21 +118,22 @@ SAME = "·"
 # The turn's phase after a fact; "·" means that nothing at all changes and nothing is journalled.
 # "+" marks a change inside the phase.
 PHASE_TABLE = """
-                 idle      replying  working   stopping  waiting
-session opened   ·         ·         ·         ·         ·
-prompted         replying  replying  replying  replying  replying
-steered          +         +         +         +         +
-call offered     ·         +         ·         ·         ·
-reply ended      ·         idle      ·         ·         ·
-reply cut        ·         idle      ·         ·         ·
-reply failed     ·         idle      ·         ·         ·
-interrupted      ·         stopping  stopping  ·         ·
-limit reached    ·         stopping  stopping  ·         ·
-resumed          ·         +         replying  idle      working
-answered         ·         ·         ·         ·         +
-tool ended       ·         ·         replying  idle      ·
-turn ended       ·         idle      idle      idle      ·
-turn waits       ·         waiting   ·         ·         ·
+                idle      replying  replying/call  working   working/asked  stopping/failed  stopping  waiting
+session opened  ·         ·         ·              ·         ·              ·                ·         ·
+prompted        replying  replying  replying       replying  replying       replying         replying  replying
+steered         +         +         +              +         +              +                +         +
+call offered    ·         +         +              ·         ·              ·                ·         ·
+reply ended     ·         idle      working        ·         ·              ·                ·         ·
+reply cut       ·         idle      stopping       ·         ·              ·                ·         ·
+reply failed    ·         idle      stopping       ·         ·              ·                ·         ·
+interrupted     ·         stopping  stopping       stopping  idle           +                ·         ·
+limit reached   ·         stopping  stopping       stopping  idle           +                ·         ·
+resumed         ·         +         replying       replying  +              idle             idle      working
+answered        ·         ·         ·              ·         +              ·                ·         +
+deferred        ·         ·         ·              ·         waiting        ·                ·         ·
+tool ended      ·         ·         +              replying  ·              idle             idle      ·
+turn ended      ·         idle      idle           idle      idle           idle             idle      ·
+turn waits      ·         waiting   ·              ·         ·              ·                ·         ·
 """
 
 # The call's place after a fact, while its reply is still open. "history": its round is closed.

@@ -6,7 +6,7 @@ import pytest
 from attrs import evolve
 
 from norma.domain.engine.commands import Finish
-from norma.domain.engine.state import Place, State
+from norma.domain.engine.state import Phase, Place, State
 from norma.domain.engine.turn import step
 from norma.domain.model.facts import (
     Answered,
@@ -50,7 +50,7 @@ def test_E2_each_phase_takes_each_fact(phase: str, fact: str) -> None:
         assert after is before
     else:
         assert after is not before
-        assert after.phase == (phase if expected == "+" else expected)
+        assert after.phase == (before.phase if expected == "+" else expected)
 
 
 @pytest.mark.parametrize("place", list(Place))
@@ -72,6 +72,11 @@ def test_E2_a_call_in_each_place_takes_each_fact(place: Place, fact: str) -> Non
         assert call.place == expected
 
 
+def test_E2_every_phase_has_a_column() -> None:
+    assert {state.phase for state in PHASES.values()} == set(Phase)
+    assert all(state.phase == column.partition("/")[0] for column, state in PHASES.items())
+
+
 def test_E2_the_tables_name_every_fact_and_column() -> None:
     assert set(rows(PHASE_TABLE)) == set(PHASE_FACTS)
     assert set(rows(CALL_TABLE)) == set(CALL_FACTS)
@@ -88,3 +93,13 @@ def test_E2_a_fact_of_another_round_changes_nothing() -> None:
             assert step(state, evolve(fact, key="0.0"))[0] is state
         elif isinstance(fact, Answered | Deferred):
             assert step(state, evolve(fact, question="s:0.0"))[0] is state
+
+
+def test_E2_of_a_waiting_call_only_an_answer_is_kept_and_a_resume_taken() -> None:
+    before = PHASES["waiting"]
+    taken = {name for name, fact in CALL_FACTS.items() if step(before, fact)[0] is not before}
+    assert taken == {"answered once", "answered session", "answered deny", "answered stop", "resumed"}
+    for name in taken - {"resumed"}:
+        after, commands = step(before, CALL_FACTS[name])
+        assert commands == [], "nothing is done before the turn goes on"
+        assert step(after, CALL_FACTS["answered deny"])[0] is after, "the first answer holds"
