@@ -118,22 +118,22 @@ SAME = "·"
 # The turn's phase after a fact; "·" means that nothing at all changes and nothing is journalled.
 # "+" marks a change inside the phase.
 PHASE_TABLE = """
-                idle      replying  replying/call  working   working/asked  stopping/failed  stopping  waiting
-session opened  ·         ·         ·              ·         ·              ·                ·         ·
-prompted        replying  replying  replying       replying  replying       replying         replying  replying
-steered         +         +         +              +         +              +                +         +
-call offered    ·         +         +              ·         ·              ·                ·         ·
-reply ended     ·         idle      working        ·         ·              ·                ·         ·
-reply cut       ·         idle      stopping       ·         ·              ·                ·         ·
-reply failed    ·         idle      stopping       ·         ·              ·                ·         ·
-interrupted     ·         stopping  stopping       stopping  idle           +                ·         ·
-limit reached   ·         stopping  stopping       stopping  idle           +                ·         ·
-resumed         ·         +         replying       replying  +              idle             idle      working
-answered        ·         ·         ·              ·         +              ·                ·         +
-deferred        ·         ·         ·              ·         waiting        ·                ·         ·
-tool ended      ·         ·         +              replying  ·              idle             idle      ·
-turn ended      ·         idle      idle           idle      idle           idle             idle      ·
-turn waits      ·         waiting   ·              ·         ·              ·                ·         ·
+               idle      replying  replying/call  working   working/asked  stopping/failed  stopping  waiting
+session opened ·         ·         ·              ·         ·              ·                ·         ·
+prompted       replying  replying  replying       replying  replying       replying         replying  replying
+steered        +         +         +              +         +              +                +         +
+call offered   ·         +         +              ·         ·              ·                ·         ·
+reply ended    ·         idle      working        ·         ·              ·                ·         ·
+reply cut      ·         idle      stopping       ·         ·              ·                ·         ·
+reply failed   ·         idle      stopping       ·         ·              ·                ·         ·
+interrupted    ·         stopping  stopping       stopping  idle           +                ·         ·
+limit reached  ·         stopping  stopping       stopping  idle           +                ·         ·
+resumed        ·         +         replying       replying  +              idle             idle      working
+answered       ·         ·         ·              ·         +              ·                ·         +
+deferred       ·         ·         ·              ·         waiting        ·                ·         ·
+tool ended     ·         ·         +              replying  ·              idle             idle      ·
+turn ended     ·         idle      idle           idle      idle           idle             idle      ·
+turn waits     ·         waiting   ·              ·         ·              ·                ·         ·
 """
 
 # The call's place after a fact, while its reply is still open. "history": its round is closed.
