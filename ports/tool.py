@@ -47,12 +47,15 @@ class ToolRun:
     *permit* asks for what turns out to be needed beyond *action* (another host in a redirect, an
     install): it returns when that may be done, and raises Refused with the reason when not. It is
     judged by the policy and, where that asks, by a person; every further effect needs its own.
+
+    *session* is whose run it is: what a tool remembers between calls belongs to one session.
     """
 
     arguments: Mapping[str, Any]
     action: Action
     progress: Callable[[str], None]
     permit: Callable[[Action], Awaitable[None]] = nothing_more
+    session: str = ""
 
 
 class Tool(Protocol):

@@ -73,7 +73,12 @@ class Driver:
         self._session = session
         self._gate = Gate(world.toolbox, world.policy, session)
         self._tools = ToolRunner(
-            self.outbox, world.clock, timeout_s=world.tool_timeout_s, grace_s=world.grace_s, left=left
+            self.outbox,
+            world.clock,
+            session=session,
+            timeout_s=world.tool_timeout_s,
+            grace_s=world.grace_s,
+            left=left,
         )
         self._inbox: deque[Fact] = deque(first)
         self._wake = asyncio.Event()

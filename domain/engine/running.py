@@ -21,19 +21,21 @@ UNKNOWN = "Interrupted while it ran, and it did not end in time: its outcome is 
 
 
 class ToolRunner:
-    """Runs the tools of one turn. *left* takes the task of a tool that will not end."""
+    """Runs the tools of one turn of *session*. *left* takes the task of a tool that will not end."""
 
     def __init__(
         self,
         outbox: Outbox,
         clock: Clock,
         *,
+        session: str,
         timeout_s: float | None,
         grace_s: float,
         left: Callable[["asyncio.Task[ToolOutput]"], None],
     ) -> None:
         self._outbox = outbox
         self._clock = clock
+        self._session = session
         self._timeout_s = timeout_s
         self._grace_s = grace_s
         self._left = left
@@ -48,7 +50,7 @@ class ToolRunner:
         """
         progress = _Progress(call, self._outbox)
         arguments = thaw(call.call.arguments)
-        work = asyncio.ensure_future(tool.run(ToolRun(arguments, action, progress, permit)))
+        work = asyncio.ensure_future(tool.run(ToolRun(arguments, action, progress, permit, self._session)))
         try:
             if await self._within_deadline(work):
                 return _ended(call, _outcome(work))
