@@ -23,6 +23,15 @@ def kill(process: "subprocess.Popen[str]") -> None:
     process.communicate(timeout=BOUND_S)
 
 
+def wait_for_calls(process: "subprocess.Popen[str]", count: int) -> None:
+    """Return when that many calls were told, which is after they were journalled."""
+    assert process.stdout is not None
+    while count:
+        line = process.stdout.readline()
+        assert line, "the command ended"
+        count -= json.loads(line)["type"] == "tool_call"
+
+
 def each_call_has_one_result(body: dict[str, object]) -> list[tuple[str, str]]:
     results = tool_messages(body)
     assert sorted(call for call, _ in results) == sorted(call_ids(body))
@@ -68,6 +77,7 @@ def test_E7_killed_while_a_tool_runs_its_outcome_is_unknown_and_it_is_not_run_ag
         bench.model(chat.url)
         with bench.start("ask", "--json", "--allow", "Bash", "go") as process:
             started.read_text()  # waits until the tool has come so far
+            wait_for_calls(process, 2)
             kill(process)
         release(go_on)
         done = bench.run("ask", "--resume", "--json", "--allow", "Bash")
