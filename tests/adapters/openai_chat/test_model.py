@@ -344,6 +344,15 @@ async def test_E3_a_call_is_told_when_the_next_one_opens() -> None:
         assert await anext(reply) == BlockEnded(ToolCall("1", "f", {"x": 1}))
 
 
+async def test_E3_an_empty_object_may_be_a_placeholder_and_is_told_at_the_end() -> None:
+    first = sse(calls(call(0, "1", "f", "{}")), calls(call(1, "2", "g", '{"x":1}')), delta(content="then"))
+    rest = sse(delta("tool_calls"), DONE)
+    async with chat_against(Scripted([first, rest])) as (model, _):
+        events = await events_of(model, a_request())
+    assert [type(event) for event in events] == [TextDelta, BlockEnded, BlockEnded, BlockEnded, ReplyFinished]
+    assert events[1] == BlockEnded(ToolCall("1", "f", {}))
+
+
 async def test_C7_an_interleaved_call_is_never_told_before_it_is_whole() -> None:
     found = await calls_of(
         calls(call(0, "1", "f", '{"a":{}')),
@@ -522,6 +531,11 @@ async def test_C7_several_calls_at_index_0_are_several_calls() -> None:
     found = await calls_of(calls(call(0, None, "f", "{}")), calls(call(0, None, "g", "{}")))
     assert [row.name for row in found] == ["f", "g"]
     assert len({row.id for row in found}) == 2
+
+
+async def test_C7_a_new_id_with_a_name_is_a_call_although_the_one_before_has_no_arguments() -> None:
+    found = await calls_of(calls(call(0, "1", "f", "")), calls(call(0, "2", "f", '{"a":1}')))
+    assert found == [ToolCall("1", "f", {}), ToolCall("2", "f", {"a": 1})]
 
 
 async def test_C7_a_new_id_with_each_fragment_is_one_call() -> None:

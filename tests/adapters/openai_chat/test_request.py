@@ -349,6 +349,20 @@ def test_a_history_is_sent_the_same_whether_it_is_known_or_new(history: list[Mes
         assert (fresh.body, fresh.losses) == (again.body, again.losses)
 
 
+def test_a_known_message_does_not_bring_an_id_that_is_taken() -> None:
+    one, two = (
+        (said("assistant", ToolCall("a", "f", {"n": n})), said("tool", result("a", str(n)))) for n in (1, 2)
+    )
+    known = codec()
+    known.encode(asking(user("q"), *two))
+    body = strict_json(known.encode(asking(user("q"), *one, *two)).body)
+    chat_pairs(body, "")
+    ids = [call["id"] for message in body["messages"] for call in message.get("tool_calls", ())]
+    assert ids[0] == "a"
+    assert len(set(ids)) == 2
+    assert body == body_of(asking(user("q"), *one, *two))
+
+
 def test_M16_missing_late_double_and_stray_results_are_mended() -> None:
     history = (
         said("tool", result("gone", "x")),
