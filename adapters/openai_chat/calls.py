@@ -29,6 +29,8 @@ class Calls:
         Raises LateArguments.
         """
         entries = delta.get("tool_calls")
+        if self._goes_on(entries):
+            return
         in_this_delta: set[int] = set()
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, dict):
@@ -36,6 +38,23 @@ class Calls:
         legacy = delta.get("function_call")
         if isinstance(legacy, dict) and not entries:
             self._entry({"function": legacy}, in_this_delta, is_whole=is_whole)
+
+    def _goes_on(self, entries: object) -> bool:
+        """The common case: one more piece of arguments for a call that its index names, and nothing else."""
+        if type(entries) is not list or len(entries) != 1 or type(entries[0]) is not dict:
+            return False
+        entry = entries[0]
+        function, index = entry.get("function"), entry.get("index")
+        if type(index) is not int or type(function) is not dict or len(function) != 1 or entry.get("id"):
+            return False
+        if "extra_content" in entry:
+            return False
+        place, arguments = self._by_index.get(index), function.get("arguments")
+        if place is None or type(arguments) is not str:
+            return False
+        self._last = place
+        self._assembly.arguments(place, arguments)
+        return True
 
     def _entry(self, entry: dict[str, Any], in_this_delta: set[int], *, is_whole: bool) -> int:
         function = entry.get("function")
@@ -100,12 +119,11 @@ class Calls:
 def holds_objects(delta: object) -> bool:
     """Whether a delta has a call whose arguments are an object instead of text."""
     entries = delta.get("tool_calls") if isinstance(delta, dict) else None
-    return any(
-        isinstance(entry, dict)
-        and isinstance(entry.get("function"), dict)
-        and isinstance(entry["function"].get("arguments"), dict)
-        for entry in (entries if isinstance(entries, list) else ())
-    )
+    for entry in entries if isinstance(entries, list) else ():
+        function = entry.get("function") if isinstance(entry, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
+            return True
+    return False
 
 
 def _text(value: object) -> str:
