@@ -1,5 +1,6 @@
 """Runs the pure Python search in a process of its own and reads its answer."""
 
+import asyncio
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ from norma.adapters.grep.child import Child, running
 from norma.adapters.grep.page import Job, Page
 from norma.domain.model.failures import Failure
 from norma.ports.errors import PortError
-from norma.ports.file_search import SearchLine, SearchQuery
+from norma.ports.file_search import SearchLine
 
 START = "import sys; sys.path += sys.argv[1:]; from norma.adapters.grep.worker.__main__ import main; main()"
 """
@@ -24,34 +25,68 @@ All of its environment: glibc keeps the memory of one file for the next, which s
 time.
 """
 
+MOST_WORKERS = 4
+"""Each walks the whole tree, so more of them gain little."""
+
 
 class Builtin:
     """
-    The search of the worker. *deadline_s* also bounds its processor time, should this process be
-    killed.
+    The search of the worker, one for each processor that we may use: each searches its share of the files.
+
+    *deadline_s* also bounds the processor time of each, should this process be killed.
     """
 
     def __init__(self, deadline_s: float) -> None:
         self.deadline_s = deadline_s
+        self.workers = min(MOST_WORKERS, processors())
 
     async def search(self, job: Job) -> tuple[Page, list[str]]:
         """
         The page that *job* asks for, and notes.
 
-        Raises PortError if the worker breaks.
+        Raises PortError if a worker breaks.
+        """
+        workers = self.workers_for(job.query.path)
+        shares = [asyncio.create_task(self.share(job, number, workers)) for number in range(workers)]
+        try:
+            await asyncio.wait(shares, return_when=asyncio.FIRST_EXCEPTION)
+        finally:
+            for share in shares:
+                share.cancel()
+            await asyncio.wait(shares)
+        for failed in [share for share in shares if not share.cancelled() and share.exception()]:
+            failed.result()
+        page = Page(job)
+        notes: list[str] = []
+        for share in shares:
+            part, said = share.result()
+            page.join(part)
+            notes += said
+        return page, notes
+
+    def workers_for(self, path: str) -> int:
+        return self.workers if os.path.isdir(path) else 1
+
+    async def share(self, job: Job, number: int, workers: int) -> tuple[Page, list[str]]:
+        """
+        What the worker of that *number* finds, and its notes.
+
+        The rows come in order. So the first rows of all shares, as many of each as the page could need,
+        hold the first rows of the whole.
         """
         page = Page(job)
         notes: list[str] = []
         folders = [folder for folder in sys.path if os.path.isabs(folder)]
         command = (sys.executable, "-I", "-c", START, *folders)
-        given = self.order(job.query, job.types)
+        given = self.order(job, number, workers)
         async with running(command, environ=ENVIRON, cwd="/", given=given) as child:
             if not await self.read(child, page, notes, job.progress) and not page.full:
                 raise broken(await child.ended(), child.complaint())
         return page, notes
 
-    def order(self, query: SearchQuery, types: tuple[str, ...]) -> bytes:
-        """The query as the worker reads it."""
+    def order(self, job: Job, number: int, workers: int) -> bytes:
+        """The query as the worker of that *number* reads it."""
+        query = job.query
         return json.dumps(
             {
                 "pattern": query.pattern,
@@ -59,12 +94,14 @@ class Builtin:
                 "mode": query.mode,
                 "ignore_case": query.ignore_case,
                 "globs": query.globs,
-                "types": types,
+                "types": job.types,
                 "before": query.before,
                 "after": query.after,
                 "multiline": query.multiline,
                 "hidden": query.hidden,
                 "no_ignore": query.no_ignore,
+                "share": number,
+                "shares": workers,
                 "processor_s": max(1, round(self.deadline_s) + 1),
             }
         ).encode()
@@ -87,6 +124,11 @@ class Builtin:
                 if page.full:
                     return False
         return False
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def rows_of(kind: str, path: str, value: object = None) -> list[SearchLine]:

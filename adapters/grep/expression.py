@@ -81,3 +81,28 @@ def expansion(node: Node) -> int:
     if isinstance(node, Repeat):
         return max(node.low, node.high or 0, 1) * expansion(node.item)
     return 1
+
+
+def minds_no_case(node: Node) -> bool:
+    """Whether every character of *node* ignores case, and there is one."""
+    if isinstance(node, Char):
+        return node.fold
+    if isinstance(node, Class):
+        return node.fold or not node.ranges
+    if isinstance(node, Concat | Alternatives):
+        return len(node.items) > 0 and all(minds_no_case(item) for item in node.items)
+    return minds_no_case(node.item) if isinstance(node, Repeat) else True
+
+
+def lowered(node: Node) -> Node:
+    """*node*, which minds no case, for text in lower case."""
+    if isinstance(node, Char):
+        char = chr(node.code).lower() if node.code < 0x80 else chr(node.code)
+        return Char(ord(char), False)
+    if isinstance(node, Concat):
+        return Concat(tuple(lowered(item) for item in node.items))
+    if isinstance(node, Alternatives):
+        return Alternatives(tuple(lowered(item) for item in node.items))
+    if isinstance(node, Repeat):
+        return Repeat(lowered(node.item), node.low, node.high, node.lazy)
+    return node

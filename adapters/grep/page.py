@@ -54,6 +54,12 @@ class Page:
         known.extend(rows)
         self.count += len(rows)
 
+    def join(self, other: "Page") -> None:
+        """Take the rows of *other*, a page of other files."""
+        self.rows |= other.rows
+        self.left_out |= other.left_out
+        self.count += other.count
+
     def lines(self) -> tuple[SearchLine, ...]:
         """The page: path by path, line by line."""
         start, limit = self.query.offset, self.query.limit

@@ -1,9 +1,10 @@
 """
 Reads one query (JSON) from stdin, prints its answer as JSON lines, and ends.
 
-The lines: `["file", path]`, `["count", path, n]`, `["rows", path, [[line, text, context], …]]`,
-`["trouble", text]`, `["progress", files]` and, last, `["end"]`; an answer without it is not whole.
-A path that is no UTF-8 has surrogate escapes.
+A tree is searched by several such processes: each walks all of it and looks into every file whose
+place in the walk is its *share* among *shares*. The lines: `["file", path]`, `["count", path, n]`,
+`["rows", path, [[line, text, context], …]]`, `["trouble", text]`, `["progress", files]` and, last,
+`["end"]`; an answer without it is not whole. A path that is no UTF-8 has surrogate escapes.
 """
 
 import json
@@ -39,10 +40,13 @@ class Search:
 
     def run(self) -> None:
         reader = contents.Reader(self.matcher.plain_needles)
+        share, shares = self.query["share"], self.query["shares"]
         for number, path in enumerate(self.paths(), 1):
-            if number % FILES_BETWEEN_PROGRESS == 0:
+            if share == 0 and number % FILES_BETWEEN_PROGRESS == 0:
                 self.tell("progress", number)
                 self.output.flush()
+            if number % shares != share:
+                continue
             try:
                 data = reader.read(path)
             except OSError as error:
@@ -62,7 +66,7 @@ class Search:
             types=tuple(self.query["types"]),
             hidden=self.query["hidden"],
             no_ignore=self.query["no_ignore"],
-            trouble=self.trouble,
+            trouble=self.trouble if self.query["share"] == 0 else lambda path, error: None,
         ).files()
 
     def trouble(self, path: bytes, error: OSError) -> None:

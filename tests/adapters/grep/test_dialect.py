@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from norma.adapters.grep.expression import PatternError
+from norma.adapters.grep.expression import PatternError, lowered, minds_no_case
 from norma.adapters.grep.literals import needles
 from norma.adapters.grep.parser import parse
 from norma.adapters.grep.spelling import for_python, for_ripgrep
@@ -165,6 +165,22 @@ def test_G6_a_file_without_the_needles_of_a_pattern_has_no_match(pattern: str, l
             line,
             needle,
         )
+
+
+@given(patterns(), LINES)
+def test_G6_a_text_in_lower_case_is_searched_with_the_same_answer(pattern: str, line: str) -> None:
+    try:
+        tree = parse(pattern, ignore_case=True)
+    except PatternError:
+        return
+    line = line.encode("ascii", "replace").decode().title()
+    narrow, lower = (
+        re.compile(for_python(node, multiline=False, wide=False), re.MULTILINE | re.ASCII)
+        for node in (tree, lowered(tree))
+    )
+    assert minds_no_case(tree)
+    found, same = narrow.search(line), lower.search(line.lower())
+    assert (found and found.span()) == (same and same.span())
 
 
 def test_G7_a_pattern_that_takes_re_for_ever_takes_the_linear_engine_no_time() -> None:

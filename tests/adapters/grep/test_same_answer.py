@@ -1,18 +1,19 @@
 r"""
 ripgrep and Python compared on random folders, patterns and queries (contract G6).
 
-The rows, their order and the count of those behind the page must be equal. What is known to differ, and why, and
-is therefore not generated:
+The rows, their order and the count of those behind the page must be equal. What is known to differ,
+and why, and is therefore not generated:
 
-- A NUL behind the first 64 KB of a file. ripgrep stops in front of the buffer that holds the first one; how large
-  its buffers are depends on the files that the same thread has read before. Python leaves out the block of 64 KB.
-- `\B` beside a byte that is no UTF-8, in ripgrep 13 alone, whose engine didn't treat that as the newer ones do.
-- `\b` beside a combining mark, which Rust counts as part of a word and Python does not; and the classes of
-  characters that are newer than the Unicode tables of the one or the other.
-- A regular expression with nested repetitions that can match nothing, where a match may span lines: whether the
-  loop goes round once more decides how far the match reaches.
-- A file over 1 GiB, which Python does not search and names in a note; lines that repeat one match a hundred
-  thousand times, which ripgrep leaves to Python with a note.
+- A NUL behind the first 64 KB of a file. ripgrep stops in front of the buffer that holds the first one;
+  how large its buffers are depends on the files that the same thread has read before. Python leaves out
+  the block of 64 KB.
+- `\B` beside a byte that is no UTF-8, in ripgrep 13 alone, whose engine reads it otherwise than newer ones.
+- `\b` beside a combining mark, which Rust counts as part of a word and Python does not; and characters
+  that are newer than the Unicode tables of the one or the other.
+- Nested repetitions of what can match nothing, where a match may span lines: whether the loop goes round
+  once more decides how far the match reaches.
+- A file over 1 GiB, which Python does not search and names in a note; and lines with a hundred thousand
+  matches, which ripgrep leaves to Python with a note.
 """
 
 import asyncio
@@ -42,11 +43,15 @@ async def answer(search: GrepSearch, wanted: SearchQuery, name: str) -> tuple[ob
     return result.lines, result.more
 
 
+def planted(random: Random, folder: Path) -> None:
+    folder.mkdir()
+    grow(random, os.fsencode(folder))
+
+
 async def compare(seed: int, folder: Path, program: str) -> int:
     """Compare on the tree that *seed* grows in *folder*; the number of rows that were found."""
     random = Random(seed)
-    folder.mkdir()
-    grow(random, os.fsencode(folder))
+    planted(random, folder)
     rows = 0
     for _ in range(QUERIES):
         wanted = query(random, str(folder))
@@ -54,7 +59,7 @@ async def compare(seed: int, folder: Path, program: str) -> int:
             answer(backend("ripgrep", program=program), wanted, "ripgrep"),
             answer(backend("python"), wanted, "python"),
         )
-        assert ripgrep == python, f"seed {seed}: {evolve(wanted, path=os.path.relpath(wanted.path, folder))}"
+        assert ripgrep == python, f"seed {seed}: {evolve(wanted, path=wanted.path.removeprefix(str(folder)))}"
         rows += len(ripgrep[0]) if isinstance(ripgrep[0], tuple) else 0
     return rows
 
