@@ -4,7 +4,8 @@ What Norma is made of, in build order: each part, annotated with its port, and w
 `running` opens the world and passes it in; `environments` says which part a double stands in for.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import Callable as Call
@@ -41,9 +42,9 @@ class Container(DeclarativeContainer):
     """One Norma. Two containers share nothing."""
 
     settings: Provider[Settings] = Dependency(instance_of=Settings)
-    environ: Provider[Mapping[str, str]] = Dependency()
-    roots: Provider[Sequence[str]] = Dependency()
-    progress: Provider[Callable[[str], None]] = Dependency()
+    environ: Provider[Any] = Dependency()  # Mapping[str, str]
+    roots: Provider[Any] = Dependency()  # Sequence[str]
+    progress: Provider[Any] = Dependency()  # Callable[[str], None]
     http_session: Provider[object] = Object(None)
 
     clock: Provider[Clock] = Singleton(SystemClock)
@@ -78,7 +79,7 @@ class Container(DeclarativeContainer):
         wire=local_wire.provider,
     )
 
-    model: Provider[ChatModel] = Dependency()
+    model: Provider[Any] = Dependency()  # ChatModel
     approver: Provider[Approver | None] = Object(None)
     engine: Provider[Engine] = Factory(
         Engine,

@@ -23,13 +23,13 @@ def kill(process: "subprocess.Popen[str]") -> None:
     process.communicate(timeout=BOUND_S)
 
 
-def wait_for_calls(process: "subprocess.Popen[str]", count: int) -> None:
-    """Return when that many calls were told, which is after they were journalled."""
+def wait_for_whole_reply(process: "subprocess.Popen[str]") -> None:
+    """Return when the reply's cost was told: after it was journalled, which its calls are told before."""
     assert process.stdout is not None
-    while count:
-        line = process.stdout.readline()
-        assert line, "the command ended"
-        count -= json.loads(line)["type"] == "tool_call"
+    while line := process.stdout.readline():
+        if json.loads(line)["type"] == "usage":
+            return
+    raise AssertionError("the command ended")
 
 
 def each_call_has_one_result(body: dict[str, object]) -> list[tuple[str, str]]:
@@ -77,7 +77,7 @@ def test_E7_killed_while_a_tool_runs_its_outcome_is_unknown_and_it_is_not_run_ag
         bench.model(chat.url)
         with bench.start("ask", "--json", "--allow", "Bash", "go") as process:
             started.read_text()  # waits until the tool has come so far
-            wait_for_calls(process, 2)
+            wait_for_whole_reply(process)
             kill(process)
         release(go_on)
         done = bench.run("ask", "--resume", "--json", "--allow", "Bash")
