@@ -204,17 +204,12 @@ def _each(converter: Converter, kind: Any, items: Iterable[tuple[Any, Any]], inn
         try:
             done[key] = converter.structure(item, inner)
         except (Fault, BaseValidationError) as error:
-            error.add_note(_note(key, inner))
+            error.add_note(IterableValidationNote("", key, inner))
             wrong.append(error)
     if wrong:
-        raise IterableValidationError("", wrong, kind)
+        # pyright takes the constructor for that of ExceptionGroup, which has no third argument.
+        raise IterableValidationError("", wrong, kind)  # pyright: ignore[reportCallIssue]
     return done
-
-
-def _note(key: Any, inner: Any) -> str:
-    make: Any = IterableValidationNote  # a str with a constructor of its own, which pyright takes for str's
-    note: str = make("", key, inner)
-    return note
 
 
 def _one_of(kind: Any) -> Callable[[Any, Any], Any]:
