@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from norma.ports.approver import Approver
     from norma.ports.journal import Journal
     from norma.ports.model import ChatModel
+    from norma.ports.tool import Tool
 
 SystemPrompt: TypeAlias = "Callable[[Sequence[str], Sequence[str]], tuple[SystemSegment, ...]]"
 """Makes the system prompt of the workspace roots and the names of the tools."""
@@ -82,6 +83,7 @@ async def open_norma(
     approver: "Approver | None" = None,
     environ: Mapping[str, str] | None = None,
     model: str | None = None,
+    tools: "Sequence[Tool]" = (),
     system: "tuple[SystemSegment, ...] | SystemPrompt" = (),
     progress: Callable[[str], None] | None = None,
     http_session: "aiohttp.ClientSession | None" = None,
@@ -90,8 +92,9 @@ async def open_norma(
     Norma, as *settings* want it; closed with everything it opened when the block ends.
 
     *approver* answers permission questions; None: they come as events, for `session.answer`. *model* names
-    the settings' model for sessions. *system* is the system prompt, none by default. *progress* gets a line
-    now and then while a model is fetched. *http_session* stays the host's (contract N4).
+    the settings' model for sessions. *tools* are the host's own, beside the built-in ones. *system* is the
+    system prompt, none by default. *progress* gets a line now and then while a model is fetched.
+    *http_session* stays the host's (contract N4).
 
     Raises:
         SettingsError: the settings ask for something that is not there (a folder, a key, a wire).
@@ -101,7 +104,7 @@ async def open_norma(
     ) as container:
         models = models_of(container)
         choice = await models.choose(model)
-        tools = container.tools() if choice.tools else ()
+        tools = (*container.tools(), *tools) if choice.tools else ()
         if callable(system):
             system = system(container.workspace().roots, [tool.spec.name for tool in tools])
         container.model.override(choice.model)

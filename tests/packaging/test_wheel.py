@@ -46,7 +46,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel built from a copy, since a build leaves files behind that the next one would take in."""
     source = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "LICENSE"):
+    for name in ("pyproject.toml", "LICENSE", "README.md"):
         shutil.copy(ROOT / name, source)
     for name in packages.TOP_FOLDERS:
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
