@@ -27,6 +27,7 @@ class ProcessGroup:
     """
     Started by the constructor, in one synchronous call: no cancel can come between the start of the
     process and the moment when its owner holds it. The owner calls `end`, whatever happens.
+    *stderr* None: it goes where *output* goes.
 
     Until the shell is reaped nobody else can get its number; after that the number is used only
     while the group still has members, which keeps it taken.
@@ -34,14 +35,23 @@ class ProcessGroup:
     Raises OSError if the program can't be started.
     """
 
-    def __init__(self, arguments: Sequence[str], *, cwd: str, env: Mapping[str, str], output: int) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        output: int,
+        stdin: int = subprocess.DEVNULL,
+        stderr: int | None = None,
+    ) -> None:
         self._process = subprocess.Popen(
             arguments,
             cwd=cwd,
             env=env,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=output,
-            stderr=output,
+            stderr=output if stderr is None else stderr,
             start_new_session=True,
         )
         self._id = self._process.pid
@@ -49,6 +59,11 @@ class ProcessGroup:
         self._exit: asyncio.Future[None] = self._loop.create_future()
         self._watcher = Thread(target=self._watch, name=f"norma-wait-{self._id}", daemon=True)
         self._watcher.start()
+
+    @property
+    def exit(self) -> "asyncio.Future[None]":
+        """Done when the shell has exited. Not to be cancelled."""
+        return self._exit
 
     async def exited(self, timeout_s: float | None) -> bool:
         """Wait for the shell's exit, for at most *timeout_s*; whether it came."""
@@ -72,6 +87,16 @@ class ProcessGroup:
         if self._exit.done():
             self._watcher.join()
         return gone
+
+    @property
+    def exit_status(self) -> int | None:
+        """The shell's exit status, negative for a signal; None while it runs."""
+        return self._process.wait() if self._exit.done() else None
+
+    def kill(self) -> None:
+        """Send KILL and wait for nothing."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._id, signal.SIGKILL)
 
     @property
     def status(self) -> int:
