@@ -228,7 +228,7 @@ class Session:
         task.add_done_callback(self._left.discard)
 
     async def _end(self, driver: Driver) -> None:
-        """End the turn of *driver* and wait; a cancel meanwhile makes it leave at once."""
+        """End the turn of *driver* and wait. A cancel meanwhile leaves at once, and the turn ends soon."""
         task = self._task
         if task is None or driver is not self._driver:
             return
@@ -237,8 +237,8 @@ class Session:
         try:
             await asyncio.wait((task,))
         except asyncio.CancelledError:
-            task.cancel()
-            task.cancel()
+            self._abandoned = True
+            driver.outbox.discard()
             raise
 
     def _drop(self, loop: asyncio.AbstractEventLoop, driver: Driver) -> None:
@@ -259,8 +259,9 @@ class Turn:
     The events of one turn: an async iterator and an async context manager. The last is `TurnEnded`.
 
     Ending it early: `session.interrupt()` (the remaining events still come); leaving `async with`
-    or `aclose()` (awaited); cancelling the task that reads (awaited; a second cancel leaves at once);
-    dropping the turn (soon).
+    or `aclose()` (awaited); cancelling the task that reads (awaited; a second cancel leaves at once, and
+    the turn ends soon); dropping the turn (soon). A turn that ends soon keeps no next one from being
+    asked for: that waits for its end.
     """
 
     def __init__(self, session: Session, first: Callable[[], tuple[Fact, ...]]) -> None:

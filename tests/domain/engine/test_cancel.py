@@ -62,6 +62,42 @@ async def test_E5_cancelled_twice_at_every_await_leaves_at_once(journal: type[Me
         check_journal(world.journal, again)
 
 
+async def test_E5_cancelled_twice_the_next_prompt_waits_for_the_end() -> None:
+    for number in range(await passes_of(bare)):
+        world = Endless()
+        session = await world.engine.session()
+        task = bare(world, session)
+        await turns(number)
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait((task,), timeout=BOUND_S)
+        assert outcome(await ask(session, "next")) == "completed"
+        assert others() == set()
+        check_journal(world.journal, session)
+
+
+@JOURNALS
+async def test_E5_the_loops_end_at_every_await_is_written_down(journal: type[MemoryJournal]) -> None:
+    """At its end a loop cancels every task there is, each of the turn's own ones, too."""
+    for number in range(await passes_of(bare, journal)):
+        world = Endless(journal())
+        session = await world.engine.session()
+        bare(world, session)
+        await turns(number)
+        tasks = others()
+        for task in tasks:
+            task.cancel()
+        _, left = await asyncio.wait(tasks, timeout=BOUND_S)
+        assert left == set()
+        await until(lambda: others() == set())
+        recorded = facts(world.journal, session.id)
+        assert [fact.outcome for fact in recorded if isinstance(fact, TurnEnded)] == [
+            "interrupted"
+        ] or number < 3
+        await world.check_after(session)
+
+
 @JOURNALS
 async def test_E5_interrupted_at_every_await_the_events_go_on_to_the_end(
     journal: type[MemoryJournal],
