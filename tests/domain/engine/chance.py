@@ -55,12 +55,13 @@ class Chance:
         self.runs: Counter[str] = Counter()
         self.running: dict[str, Call] = {}
         self.allowed: set[str] = set()
+        self.answers: dict[str, str] = {}
         self.questions = 0
 
-    def live(self, facts: int) -> None:
-        """Take this many facts."""
+    def live(self, facts: int, strange: float = 0.2) -> None:
+        """Take this many facts; *strange* is the share of those that need not fit the state."""
         for _ in range(facts):
-            self.take(self.any_fact() if self.random.random() < 0.2 else self.fitting_fact())
+            self.take(self.any_fact() if self.random.random() < strange else self.fitting_fact())
 
     def take(self, fact: Fact) -> None:
         """One fact, and at once those that answer commands, as the driver does it."""
@@ -73,6 +74,8 @@ class Chance:
                 continue
             self.state = new
             self.journal.append(fact)
+            if isinstance(fact, Answered):
+                self.answers[fact.question] = fact.answer.word
             answers: list[Fact] = []
             for command in commands:
                 match command:
@@ -95,6 +98,7 @@ class Chance:
                         pass
             inbox = answers + inbox
             self.check()
+        self.check_goes_on()
 
     def run(self, key: str) -> None:
         call = self.state.call(key)
@@ -118,9 +122,18 @@ class Chance:
         running = [call for call in state.calls if call.place is Place.RUNNING]
         assert {call.key for call in running} == set(self.running), "the machine knows what runs"
         assert len(running) <= 10
+        if state.phase is Phase.STOPPING:
+            places = {call.place for call in state.calls}
+            assert places <= {Place.RUNNING, Place.DONE}, "of a turn that stops, what does not run is closed"
         if not state.live and state.phase is not Phase.WAITING:
             assert state.calls == ()
             assert not state.reply_open
+
+    def check_goes_on(self) -> None:
+        """Between steps a live turn waits for the model, a tool or a person; else it would wait for ever."""
+        state = self.state
+        if state.live and not state.reply_open:
+            assert {call.place for call in state.calls} & {Place.RUNNING, Place.ASKING}
 
     def finish(self) -> None:
         """At the end of a life: the fold of the journal is the live state."""
@@ -152,7 +165,7 @@ class Chance:
         if self.random.random() < 0.1:
             again = self.judged(call)
             return Judged(call.key, "deny", "no more") if again.decision == "allow" else again
-        if call.answer is not None and call.answer.allows:
+        if call.question is not None and self.answers.get(call.question.id) in ("once", "session"):
             self.allowed.add(call.key)
         return ToolStarted(call.key, call.call.id, call.call.name)
 
@@ -199,10 +212,13 @@ class Chance:
 
     def offer(self) -> CallOffered:
         name = self.random.choice(("read", "write"))
-        return CallOffered((*self.words(), ToolCall("call_0", name, {})))  # ids repeat, as local servers do
+        id_ = f"call_{self.random.randrange(3)}"  # ids repeat, as local servers do
+        return CallOffered((*self.words(), ToolCall(id_, name, {})))
 
     def ended(self, key: str) -> ToolEnded:
-        return ToolEnded(key, "call_0", "read", self.words(), self.random.random() < 0.2)
+        call = self.state.call(key)
+        id_ = "call_0" if call is None else call.call.id
+        return ToolEnded(key, id_, "read", self.words(), self.random.random() < 0.2)
 
     def words(self) -> tuple[Text, ...]:
         return (Text(str(self.random.random())),)

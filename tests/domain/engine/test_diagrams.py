@@ -1,4 +1,4 @@
-"""E2: the page about the turn machine has the tables that the machine is held to, and diagrams made of them."""
+"""E2: the page about the turn machine has the tables that tests hold it to, and diagrams made of them."""
 
 from pathlib import Path
 

@@ -16,7 +16,7 @@ from norma.adapters.memory.model import ScriptedModel, call, end, say
 from norma.adapters.memory.tools import ScriptedTool
 from norma.domain.engine.turn import fold
 from norma.domain.model.blocks import Text
-from norma.domain.model.facts import Limits, TurnEnded
+from norma.domain.model.facts import Limits, ReplyCut, TurnEnded
 from norma.domain.model.failures import Failure
 from norma.domain.model.usage import Usage
 from norma.ports.errors import JournalConflict, JournalFailed, ModelError
@@ -31,7 +31,24 @@ from tests.domain.engine.hosts import (
     outcome,
     read,
     results,
+    until,
 )
+
+
+async def test_E6_an_interrupt_after_the_models_failure_ends_the_tool_and_not_the_outcome() -> None:
+    tool, failure = ScriptedTool("look", results=[Forever()]), ModelError(Failure("server", "broken", "http"))
+    broken = Gate()
+    journal = MemoryJournal()
+    session = await engine([[say("so"), call("c", "look"), broken]], tool, journal=journal).session()
+    task = asyncio.ensure_future(ask(session))
+    await tool.started()
+    broken.open(failure)
+    await until(lambda: any(isinstance(fact, ReplyCut) for fact in facts(journal, session.id)))
+    session.interrupt()
+    assert last(await task).outcome == "model_failed"
+    assert last(await task).exception is failure
+    assert tool.running == 0
+    check_pairs(session.messages)
 
 
 async def test_E8_an_adapter_that_breaks_is_an_outcome_not_an_exception() -> None:

@@ -5,14 +5,16 @@ from typing import get_args
 import pytest
 from attrs import evolve
 
-from norma.domain.engine.commands import Finish
-from norma.domain.engine.state import Phase, Place, State
+from norma.domain.engine.commands import CancelTools, Finish
+from norma.domain.engine.state import Ending, Phase, Place, State
 from norma.domain.engine.turn import step
 from norma.domain.model.facts import (
     Answered,
     Deferred,
     Fact,
+    Interrupted,
     Judged,
+    LimitReached,
     PermitAsked,
     ToolEnded,
     ToolStarted,
@@ -93,6 +95,14 @@ def test_E2_a_fact_of_another_round_changes_nothing() -> None:
             assert step(state, evolve(fact, key="0.0"))[0] is state
         elif isinstance(fact, Answered | Deferred):
             assert step(state, evolve(fact, question="s:0.0"))[0] is state
+
+
+def test_E8_an_ending_that_is_decided_stays() -> None:
+    for fact in (Interrupted(), LimitReached("timeout")):
+        after, commands = step(PHASES["stopping/failed"], fact)
+        assert after.ending == Ending("model_failed")
+        assert commands == [CancelTools(("1.0",))]
+        assert step(after, fact)[0] is after, "what runs is told to end once"
 
 
 def test_E2_of_a_waiting_call_only_an_answer_is_kept_and_a_resume_taken() -> None:

@@ -11,6 +11,7 @@ from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import ScriptedModel, call, end, say, think
 from norma.adapters.memory.tools import ScriptedTool
 from norma.domain.engine.session import NoTurn, SessionBusy
+from norma.domain.engine.state import Place
 from norma.domain.model.actions import Action, Effects
 from norma.domain.model.blocks import Text, ToolCall
 from norma.domain.model.events import ToolCalled, ToolProgress
@@ -32,6 +33,7 @@ from tests.domain.engine.hosts import (
     outcome,
     results,
     texts,
+    until,
 )
 
 
@@ -260,6 +262,22 @@ async def test_E6_a_failed_stream_keeps_the_result_of_the_tool_that_had_started(
     assert session.messages[1].cut == "the stream broke off"
     assert outcome(await ask(session, "again")) == "completed"
     assert model.requests[1].messages[:3] == session.messages[:3]
+
+
+async def test_E6_a_call_that_had_not_started_when_the_stream_failed_is_not_run() -> None:
+    gate, broken = Gate(), Gate()
+    first, second = ScriptedTool("first", results=[gate]), ScriptedTool("second")
+    model = ScriptedModel([[call("1", "first"), call("2", "second"), broken]])
+    session = await engine(model, first, second).session()
+    task = asyncio.ensure_future(ask(session))
+    await gate.reached()
+    await broken.reached()
+    broken.open(ModelError(Failure("stream_dropped", "gone", "transport")))
+    await until(lambda: session.open_calls[1].place is Place.DONE)
+    gate.open("kept")
+    assert outcome(await task) == "model_failed"
+    assert texts(results(session)) == ["kept", "Not run: the model's reply broke off."]
+    assert second.runs == []
 
 
 async def test_E6_a_stream_without_its_end_mark_is_a_failure() -> None:
