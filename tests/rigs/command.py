@@ -67,14 +67,19 @@ class Bench:
         )
 
     def run(
-        self, *words: str, environ: Mapping[str, str] | None = None, text: str | None = None, **more: Any
+        self,
+        *words: str,
+        environ: Mapping[str, str] | None = None,
+        text: str | None = None,
+        bound_s: float = BOUND_S,
+        **more: Any,
     ) -> "Done":
         """A command from start to end; *text* is its input."""
         if text is not None:
             more["stdin"] = subprocess.PIPE
         with self.start(*words, environ=environ, **more) as process:
             try:
-                out, err = process.communicate(text, timeout=BOUND_S)
+                out, err = process.communicate(text, timeout=bound_s)
             except BaseException:
                 process.kill()
                 raise
