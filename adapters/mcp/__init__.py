@@ -1,0 +1,1 @@
+"""Tool servers that speak the Model Context Protocol, over stdio and Streamable HTTP."""
