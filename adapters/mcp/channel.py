@@ -37,6 +37,10 @@ class Receiver(Protocol):
         """The request *number* will have no answer; *sent*: the server may have got it."""
 
     @abstractmethod
+    def waits_for(self, number: int) -> bool:
+        """Whether the request *number* still has no answer."""
+
+    @abstractmethod
     def lost(self, failure: Failure, *, sent: bool = True) -> None:
         """The connection is over; *sent* as above, for all that wait. The channel still wants its `close`."""
 

@@ -237,6 +237,9 @@ class Client(Receiver):
         if pending is not None and not pending.future.done():
             pending.future.set_exception(Unanswered(failure, sent=sent))
 
+    def waits_for(self, number: int) -> bool:
+        return self._connection.waits_for(number)
+
     def lost(self, failure: Failure, *, sent: bool = True) -> None:
         self._lose(Unanswered(failure, sent=sent))
 

@@ -178,6 +178,11 @@ class Connection:
         """What waits under an id; it does not any more after this. None if nothing does."""
         return self._waiting.pop(number, None)
 
+    def waits_for(self, number: int) -> bool:
+        """Whether a request of ours has no answer yet, that of the handshake included."""
+        opening = self.state in ("initializing", "discovering") and number == self._opening
+        return opening or number in self._waiting
+
     def numbers(self) -> tuple[int, ...]:
         """The ids that wait."""
         return tuple(self._waiting)

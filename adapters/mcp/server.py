@@ -272,7 +272,9 @@ class McpServer(ToolServer, ServerLibrary):
         try:
             return await self._do(method, params, True, self._request_s)
         except RequestFailed as error:
-            kind: FailureKind = "not_found" if error.error.code in (-32002, METHOD_NOT_FOUND) else "invalid_request"
+            kind: FailureKind = (
+                "not_found" if error.error.code in (-32002, METHOD_NOT_FOUND) else "invalid_request"
+            )
             failure = Failure(kind, f"the tool server {self._name} answered: {_said(error.error)}", "api")
             raise ServerFailed(failure) from error
 
