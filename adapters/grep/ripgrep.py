@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterator
 
 from norma.adapters.grep.child import Child, running
@@ -15,6 +16,8 @@ from norma.ports.file_search import SearchLine, SearchQuery
 ENVIRON = {"LC_ALL": "C"}
 """All of ripgrep's environment: the user's settings for it (RIPGREP_CONFIG_PATH) don't count."""
 TICK_S = 1.0
+BAD_RULE = re.compile(r": line \d+: error parsing glob ")
+"""A complaint about a line of an ignore file in a folder above, which is left out like any such line."""
 PARTIAL = 2
 """The exit status for "there was an error", whether or not there are matches too."""
 
@@ -164,10 +167,12 @@ def judged(status: int, found: int, complaint: str) -> list[str]:
     """
     if status < 0:
         raise RipgrepFailed(f"it was ended by signal {-status}")
-    if status > PARTIAL or (status == PARTIAL and not found) or (status == 1 and found):
-        raise RipgrepFailed(f"it ended with status {status}: {complaint or 'without a word'}")
     lines = [line.removeprefix("rg: ") for line in complaint.splitlines()]
-    return [f"not searched: {line}" for line in lines] if status == PARTIAL else []
+    serious = [line for line in lines if not BAD_RULE.search(line)]
+    nothing = status == PARTIAL and not found and (serious or not lines)
+    if status > PARTIAL or nothing or (status == 1 and found):
+        raise RipgrepFailed(f"it ended with status {status}: {complaint or 'without a word'}")
+    return [f"not searched: {line}" for line in serious] if status == PARTIAL else []
 
 
 @contextlib.contextmanager

@@ -50,6 +50,8 @@ class GrepSearch(FileSearch):
         install: Install | None = None,
         install_deadline_s: float = 120.0,
     ) -> None:
+        if ripgrep is not None and not os.path.isabs(ripgrep):
+            raise ValueError(f"the path of ripgrep must be absolute, and {ripgrep!r} is not")
         self.environ = environ
         self.deadline_s = deadline_s
         self.finder = Finder(environ, ripgrep, install, install_deadline_s)

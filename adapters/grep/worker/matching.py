@@ -103,13 +103,7 @@ class Matcher:
             return
         start = 0
         while start < len(data):
-            end = start + WINDOW
-            end = (
-                len(data)
-                if end >= len(data)
-                else (data.rfind(b"\n", start, end) + 1 or data.find(b"\n", end) + 1)
-            )
-            end = end if end > start else len(data)
+            end = window_end(data, start)
             yield from self.in_window(data[start:end], start)
             start = end
 
@@ -177,6 +171,14 @@ class Matcher:
         first, end, match_at = line
         start = measure.bytes_to(first)
         return Hit(start, measure.bytes_to(end), 0 if match_at is None else measure.between(first, match_at))
+
+
+def window_end(data: bytes, start: int) -> int:
+    """Where the window of *data* that begins at *start* ends: behind a whole line."""
+    end = start + WINDOW
+    if end >= len(data):
+        return len(data)
+    return data.rfind(b"\n", start, end) + 1 or data.find(b"\n", end) + 1 or len(data)
 
 
 class Measure:

@@ -8,7 +8,7 @@ import pytest
 from attrs import evolve
 
 from norma.ports.file_search import BadPattern, SearchQuery, SearchResult
-from tests.adapters.grep.rigs import BACKENDS, ask, backend, shown, tree_of_cases
+from tests.adapters.grep.rigs import BACKENDS, ask, backend, shown, tree_of_cases, write
 from tests.rigs.fixtures import fixture_folder, rows_of
 
 WORDS_ONLY = frozenset({"g07", "g13", "g15", "g16", "g17", "g19", "g20", "g21", "g23", "g24", "g25"})
@@ -167,3 +167,12 @@ async def test_G6_an_excluded_file_is_counted_in_a_note_and_shown_nowhere(name: 
     result = await ask(backend(name), seen, excluded=lambda path: not path.endswith("a.txt"))
     assert shown(result, tmp_path) == ["a.txt:1"]
     assert any(note == "permission rules leave 1 matching file out" for note in result.notes)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+async def test_G6_a_bad_line_in_an_ignore_file_above_is_passed_over(name: str, tmp_path: Path) -> None:
+    write(tmp_path, {".ignore": b"{a\nb.txt\n", "sub/a.txt": b"needle\n", "sub/b.txt": b"needle\n"})
+    for pattern, found in (("needle", ["sub/a.txt"]), ("hay", [])):
+        result = await ask(backend(name), SearchQuery(pattern, str(tmp_path / "sub")))
+        assert (result.backend, shown(result, tmp_path)) == (name, found)
+        assert not any("glob" in note for note in result.notes)

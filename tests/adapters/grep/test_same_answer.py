@@ -14,6 +14,8 @@ and why, and is therefore not generated:
   once more decides how far the match reaches.
 - A file over 1 GiB, which Python does not search and names in a note; and lines with a hundred thousand
   matches, which ripgrep leaves to Python with a note.
+- ripgrep's JSON printer panics at times where a match spans lines (15.2, crates/printer/src/json.rs). Python
+  answers then, with a note.
 """
 
 import asyncio
@@ -39,7 +41,7 @@ def programs(config: pytest.Config) -> list[str]:
 
 async def answer(search: GrepSearch, wanted: SearchQuery, name: str) -> tuple[object, ...]:
     result = await ask(search, wanted)
-    assert result.backend == name, result.notes
+    assert result.backend == name or any("panicked" in note for note in result.notes), result.notes
     return result.lines, result.more
 
 
