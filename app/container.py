@@ -18,6 +18,7 @@ from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.journal.sqlite import SqliteJournal
 from norma.adapters.openai_chat.model import OpenAIChatModel
 from norma.adapters.process.runner import ShellRunner
+from norma.adapters.process.tasks import ShellTasks
 from norma.adapters.schemas.checks import SchemaChecks
 from norma.adapters.system.clock import SystemClock
 from norma.app.embedding import embedded_model
@@ -29,7 +30,7 @@ from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.tools.catalogue import builtin_tools
 from norma.ports.approver import Approver
 from norma.ports.clock import Clock
-from norma.ports.commands import CommandRunner
+from norma.ports.commands import CommandRunner, CommandTasks
 from norma.ports.file_search import FileSearch
 from norma.ports.files import Workspace
 from norma.ports.journal import Journal
@@ -58,9 +59,12 @@ class Container(DeclarativeContainer):
 
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
     search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
-    commands: Provider[CommandRunner] = Singleton(ShellRunner)
+    tasks: Provider[CommandTasks] = Singleton(ShellTasks)
+    commands: Provider[CommandRunner] = Singleton(ShellRunner, tasks=tasks)
     policy: Provider[CurrentPolicy] = Singleton(current_policy, settings, workspace)
-    tools: Provider[Sequence[Tool]] = Singleton(builtin_tools, workspace, search, commands, policy)
+    tools: Provider[Sequence[Tool]] = Singleton(
+        builtin_tools, workspace, search, commands, policy, tasks=tasks, clock=clock
+    )
 
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)
     egress: Provider[Egress] = Singleton(Egress, network, environ=environ, session=http_session)

@@ -23,6 +23,7 @@ def _test() -> Mapping[str, Callable[[], Any]]:
     from norma.adapters.memory.journal import MemoryJournal
     from norma.adapters.memory.model import ScriptedModel
     from norma.adapters.memory.search import ScriptedSearch
+    from norma.adapters.memory.tasks import ScriptedTasks
     from norma.adapters.memory.workspace import MemoryWorkspace
 
     return {
@@ -31,6 +32,7 @@ def _test() -> Mapping[str, Callable[[], Any]]:
         "workspace": MemoryWorkspace,
         "search": lambda: ScriptedSearch({}),
         "commands": lambda: ScriptedCommands({}),
+        "tasks": lambda: ScriptedTasks({}),
         "embedded": ScriptedModel,
         "approver": FixedApprover,
     }

@@ -70,6 +70,14 @@ class Norma:
         self._sessions.append(session)
         return session
 
+    def hear(self, owner: str) -> None:
+        """A task of session *owner* has something to tell; with no turn it waits for the result of a tool."""
+        session = next((one for one in reversed(self._sessions) if one.id == owner), None)
+        if session is None or not session.busy:
+            return
+        notices = self._container.tasks().notices(owner)
+        session.steer("\n".join(["<task-notification>", *notices, "</task-notification>"]))
+
     async def aclose(self) -> None:
         """End every turn that is going on, and wait for it."""
         while self._sessions:
@@ -110,6 +118,7 @@ async def open_norma(
         container.model.override(choice.model)
         container.check_dependencies()
         norma = Norma(container, models, choice, container.engine(tools=tools, system=system))
+        container.tasks().listen(norma.hear)
         try:
             yield norma
         finally:
@@ -134,7 +143,8 @@ async def open_parts(
         container.approver.override(approver)
     _open_workspace(container)
     async with AsyncExitStack() as stack:
-        for part in (container.egress, container.loopback, container.journal, container.embedded):
+        parts = (container.egress, container.loopback, container.journal, container.embedded, container.tasks)
+        for part in parts:
             close = getattr(part(), "aclose", None)  # a double may have nothing to close
             if close is not None:
                 stack.push_async_callback(close)

@@ -45,10 +45,7 @@ class ScriptedCommands(CommandRunner):
     async def run(self, command: Command, output: Callable[[str], None]) -> CommandEnd:
         """Play the script of *command*."""
         self.commands.append(command)
-        script = self._script(command)
-        steps: Sequence[Step] = (
-            [script] if isinstance(script, str | int | CommandEnd | OSError | Gate) else script
-        )
+        steps = steps_of(script_of(self._scripts, command))
         self.running += 1
         self._started.add()
         said: list[str] = []
@@ -63,13 +60,6 @@ class ScriptedCommands(CommandRunner):
             return await self._until(command.timeout_s, _play(steps, say, said), said)
         finally:
             self.running -= 1
-
-    def _script(self, command: Command) -> CommandScript:
-        if callable(self._scripts):
-            return self._scripts(command)
-        if command.text not in self._scripts:
-            raise AssertionError(f"nobody scripted this command: {command.text}")
-        return self._scripts[command.text]
 
     async def _until(
         self, seconds: float, playing: Coroutine[Any, Any, CommandEnd], said: list[str]
@@ -86,7 +76,19 @@ class ScriptedCommands(CommandRunner):
             await asyncio.gather(play, deadline, return_exceptions=True)
 
 
-def _steps(script: CommandScript) -> Sequence[Step]:
+def script_of(
+    scripts: Mapping[str, CommandScript] | Callable[[Command], CommandScript], command: Command
+) -> CommandScript:
+    """What *command* does; an AssertionError if nobody said."""
+    if callable(scripts):
+        return scripts(command)
+    if command.text not in scripts:
+        raise AssertionError(f"nobody scripted this command: {command.text}")
+    return scripts[command.text]
+
+
+def steps_of(script: CommandScript) -> Sequence[Step]:
+    """What it does, one by one."""
     return [script] if isinstance(script, str | int | CommandEnd | OSError | Gate) else script
 
 

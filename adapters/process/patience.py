@@ -25,6 +25,14 @@ class Patience:
                 self._cancel = error
         return future.done()
 
+    async def until(self, future: "asyncio.Future[Any]") -> None:
+        """Wait until *future* is done, however long that takes."""
+        while not future.done():
+            try:
+                await asyncio.wait({future})
+            except asyncio.CancelledError as error:
+                self._cancel = error
+
     async def sleep(self, seconds: float) -> None:
         """Wait for *seconds*."""
         await self.wait(asyncio.get_running_loop().create_future(), seconds)

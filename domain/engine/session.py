@@ -90,6 +90,11 @@ class Session:
         """What all turns of the session have cost."""
         return self._now.usage
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn is going on."""
+        return self._live is not None
+
     def prompt(self, content: str | Sequence[Block], *, limits: Limits | None = None) -> "Turn":
         """
         Begin a turn. Nothing happens, and nothing is journalled, before its first event is asked for.

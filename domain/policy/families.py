@@ -11,7 +11,10 @@ EDITORS: Final = frozenset({"Edit", "MultiEdit", "Write"})
 SEARCHERS: Final = frozenset({"Glob", "Grep"})
 """Readers that go through everything beneath the path they name."""
 
-_FAMILIES: Final = {"Read": READERS, "Edit": EDITORS}
+SHELLS: Final = frozenset({"Bash", "Monitor"})
+"""What `Bash` binds."""
+
+_FAMILIES: Final = {"Read": READERS, "Edit": EDITORS, "Bash": SHELLS}
 
 
 def family_of(name: str) -> frozenset[str]:

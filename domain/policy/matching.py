@@ -12,7 +12,7 @@ import re
 from norma.domain.model.actions import Action, PathUse
 from norma.domain.policy.commands import Bearing, CommandPattern
 from norma.domain.policy.domains import DomainPattern
-from norma.domain.policy.families import EDITORS, READERS, SEARCHERS, family_of
+from norma.domain.policy.families import EDITORS, READERS, SEARCHERS, SHELLS, family_of
 from norma.domain.policy.paths import PathPattern
 from norma.domain.policy.rules import Rule
 
@@ -58,7 +58,7 @@ def bearing(rule: Rule, action: Action, *, beneath: bool) -> Bearing:
             named = action.tool == rule.tool
             return _yes(named and any(pattern.matches(use.host) for use in action.hosts))
         case CommandPattern() as pattern:
-            return pattern.bearing(action.command) if action.tool == rule.tool else "no"
+            return pattern.bearing(action.command) if action.tool in SHELLS else "no"
 
 
 def _yes(speaks: bool) -> Bearing:
@@ -97,8 +97,8 @@ def _names_tool(name: str, tool: str) -> bool:
     name, tool = name.casefold(), tool.casefold()
     if name.endswith("*"):
         return tool.startswith(name[:-1])
-    family = READERS | EDITORS if name == "read" else EDITORS if name == "edit" else frozenset({name})
-    return tool in {member.casefold() for member in family}
+    families = {"read": READERS | EDITORS, "edit": EDITORS, "bash": SHELLS}
+    return tool in {member.casefold() for member in families.get(name, {name})}
 
 
 def _binds(rule: Rule, use: PathUse, action: Action) -> bool:

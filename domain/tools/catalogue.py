@@ -7,21 +7,34 @@ from norma.domain.tools.glob import Glob
 from norma.domain.tools.grep import Grep
 from norma.domain.tools.ls import LS
 from norma.domain.tools.read import Read
+from norma.domain.tools.sleep import Sleep
+from norma.domain.tools.tasks import Monitor, TaskList, TaskOutput, TaskStop
 from norma.domain.tools.write import Write
-from norma.ports.commands import CommandRunner
+from norma.ports.clock import Clock
+from norma.ports.commands import CommandRunner, CommandTasks
 from norma.ports.file_search import FileSearch
 from norma.ports.files import Workspace
 from norma.ports.tool import Tool
 
 
 def builtin_tools(
-    workspace: Workspace, search: FileSearch, commands: CommandRunner, policy: CurrentPolicy
+    workspace: Workspace,
+    search: FileSearch,
+    commands: CommandRunner,
+    policy: CurrentPolicy,
+    *,
+    tasks: CommandTasks | None = None,
+    clock: Clock | None = None,
 ) -> tuple[Tool, ...]:
     """
     Every built-in tool, in the order in which a model is told of them.
 
     *policy* is not for judging calls, which the engine does, but for what searches and lists leave out.
+    Without *tasks* there are no background tasks, without a *clock* there is no sleep.
     """
+    of_tasks: tuple[Tool, ...] = ()
+    if tasks is not None:
+        of_tasks = TaskOutput(tasks), TaskStop(tasks), TaskList(tasks), Monitor(workspace, tasks)
     return (
         Read(workspace),
         LS(workspace, policy),
@@ -30,5 +43,7 @@ def builtin_tools(
         Write(workspace),
         Edit(workspace),
         MultiEdit(workspace),
-        Bash(workspace, commands),
+        Bash(workspace, commands, tasks),
+        *of_tasks,
+        *(() if clock is None else (Sleep(clock),)),
     )

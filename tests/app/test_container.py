@@ -20,6 +20,7 @@ PORTS = {
     "workspace": "Workspace",
     "search": "FileSearch",
     "commands": "CommandRunner",
+    "tasks": "CommandTasks",
     "embedded": "ChatModel",
 }
 ENVIRONMENTS: tuple[EnvironmentName, ...] = ("test", "local", "production")

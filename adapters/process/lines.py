@@ -1,0 +1,53 @@
+"""Lines of output, told in bundles: not each by itself, and not more than somebody can read."""
+
+import asyncio
+from collections.abc import Callable
+
+PAUSE_S = 0.2
+MOST_LINES = 20
+MOST_CHARACTERS = 300
+
+
+class Lines:
+    """*tell* gets the whole lines of what is added, a pause after the first of a bundle."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._loop = asyncio.get_running_loop()
+        self._part = ""
+        self._waiting: list[str] = []
+        self._more = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, text: str) -> None:
+        """Take the next piece, which may end inside a line."""
+        *whole, self._part = (self._part + text).split("\n")
+        self._part = self._part[:MOST_CHARACTERS]
+        for line in whole:
+            self._take(line)
+        if self._waiting and self._timer is None:
+            self._timer = self._loop.call_later(PAUSE_S, self._flush)
+
+    def finish(self) -> None:
+        """Tell what is left; no timer of this runs any more."""
+        if self._part:
+            self._take(self._part)
+            self._part = ""
+        self._flush()
+
+    def _take(self, line: str) -> None:
+        if len(self._waiting) < MOST_LINES:
+            self._waiting.append(line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS] + "…")
+        else:
+            self._more += 1
+
+    def _flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._waiting:
+            more = [f"[and {self._more} more lines]"] if self._more else []
+            said = "\n".join([*self._waiting, *more])
+            self._waiting.clear()
+            self._more = 0
+            self._tell(said)
