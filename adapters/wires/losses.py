@@ -56,5 +56,40 @@ TABLE: Mapping[str, Mapping[str, Portability]] = {
         "document": _row("users may send data where the provider takes it", "kept", "dropped"),
         "opaque": _row("only its own wire understands it", "dropped"),
     },
+    "anthropic": {
+        "text": _row(
+            "blank text is refused, as are blanks at the very end; others' citations have no place",
+            "kept",
+            "translated",
+            "dropped",
+        ),
+        "thinking": _row(
+            "signed or redacted thinking goes back to its own provider while thinking is on",
+            "kept",
+            "dropped",
+        ),
+        "tool_call": _row(
+            "arguments that were no object are sent as an object that shows them", "kept", "translated"
+        ),
+        "tool_result": _row("whole, its error mark as well", "kept"),
+        "image": _row("users and results may send jpeg, png, gif, webp, or a URL", "kept", "dropped"),
+        "audio": _row("the wire has no place for it", "dropped"),
+        "document": _row("users and results may send PDF and plain text", "kept", "dropped"),
+        "opaque": _row("it goes back to its own provider, if its other half is there", "kept", "dropped"),
+    },
+    "openai-responses": {
+        "text": _row("citations have no place in what is sent back", "kept", "translated"),
+        "thinking": _row(
+            "encrypted reasoning goes back to its own provider, before what followed it", "kept", "dropped"
+        ),
+        "tool_call": _row(
+            "arguments that were no object are sent as an object that shows them", "kept", "translated"
+        ),
+        "tool_result": _row("whether it is an error is not said", "kept", "translated"),
+        "image": _row("users and results may send them where the provider takes them", "kept", "dropped"),
+        "audio": _row("the wire has no place for it", "dropped"),
+        "document": _row("users and results may send them where the provider takes them", "kept", "dropped"),
+        "opaque": _row("it goes back to its own provider where reasoning does", "kept", "dropped"),
+    },
 }
 """Wire, then kind of block. A wire has its rows when its codec has."""

@@ -13,6 +13,9 @@ from attrs import evolve, field, frozen
 Replay: TypeAlias = Literal["never", "calls", "always"]
 """Whether thinking goes back to its provider: never, with messages that hold tool calls, or always."""
 
+MessagesThinking: TypeAlias = Literal["budget", "adaptive"]
+"""How a wish to think is said on the Messages wire: with a budget of tokens, or the model decides."""
+
 ThinkingForm: TypeAlias = Literal["none", "type", "enable_thinking", "reasoning"]
 """
 How a wish to think is said on the chat wire: not at all; `thinking: {type}`; `enable_thinking` with
@@ -35,8 +38,8 @@ class Profile:
 
     *vendor* marks what only it understands; None: the host of the base URL does. *hosts* are names whose
     subdomains count too. *forbidden* are body fields that it refuses. *id_pattern* is what it takes as a
-    tool-call id; derived ones are *id_prefix* and *id_length* hexadecimal digits. *extra_body* and
-    *extra_headers* go into each request.
+    tool-call id; derived ones are *id_prefix* and *id_length* hexadecimal digits. *messages_effort*: it takes
+    an effort on the Messages wire. *extra_body* and *extra_headers* go into each request.
     """
 
     name: str
@@ -48,6 +51,8 @@ class Profile:
     stream_usage: bool = True
     reasons: bool = False
     thinking_form: ThinkingForm = "none"
+    messages_thinking: MessagesThinking = "budget"
+    messages_effort: bool = True
     reasoning_field: str = "reasoning_content"
     reasoning_replay: Replay = "never"
     reasoning_placeholder: str | None = None
@@ -80,6 +85,20 @@ _REASONERS = tuple(
 )
 """OpenAI's reasoning models answer 400 to a temperature or stop words."""
 
+_ADAPTIVE = {"messages_thinking": "adaptive", "messages_effort": True, "forbidden": frozenset()}
+_BUDGETED = {"messages_thinking": "budget", "messages_effort": False, "forbidden": frozenset()}
+
+_CLAUDES = (
+    ModelRule("claude-*", {**_ADAPTIVE, "forbidden": frozenset({"temperature"})}),
+    ModelRule("claude-*-4-6*", _ADAPTIVE),
+    *(
+        ModelRule(pattern, _BUDGETED)
+        for pattern in ("claude-3*", "claude-opus-4-[0125]*", "claude-sonnet-4-[025]*", "claude-haiku-4-*")
+    ),
+    ModelRule("claude-opus-4-5*", {"messages_effort": True}),
+)
+"""The newest decide themselves how much to think, and take no temperature; the older want a budget."""
+
 COMPATIBLE = Profile("compatible")
 """A service nobody described: what nearly all of them take."""
 
@@ -104,7 +123,7 @@ PROFILES: tuple[Profile, ...] = (
         most_stops=4,
         models=_REASONERS,
     ),
-    Profile("anthropic", vendor="anthropic", hosts=("api.anthropic.com",), reasons=True),
+    Profile("anthropic", vendor="anthropic", hosts=("api.anthropic.com",), reasons=True, models=_CLAUDES),
     Profile(
         "deepseek",
         vendor="deepseek",

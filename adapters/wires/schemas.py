@@ -32,6 +32,37 @@ def cleaned(schema: Mapping[str, Any], *, inline_refs: bool) -> tuple[dict[str, 
     return out, lost
 
 
+def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """*schema* in which every object takes no property but its own: what constrained answers need."""
+    out: dict[str, Any] = _closed(thaw(schema))
+    return out
+
+
+def is_strict(schema: Any) -> bool:
+    """Whether every object in *schema* is closed and requires all its properties."""
+    if isinstance(schema, list):
+        return all(is_strict(item) for item in schema)
+    if not isinstance(schema, Mapping):
+        return True
+    properties = schema.get("properties")
+    if isinstance(properties, Mapping) or schema.get("type") == "object":
+        names = set(properties) if isinstance(properties, Mapping) else set()
+        if schema.get("additionalProperties") is not False or set(schema.get("required") or ()) != names:
+            return False
+    return all(is_strict(item) for item in schema.values())
+
+
+def _closed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_closed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    out = {key: _closed(item) for key, item in value.items()}
+    if out.get("type") == "object" and isinstance(out.get("properties", {}), dict):
+        out["additionalProperties"] = False
+    return out
+
+
 def _inlined(value: Any, root: dict[str, Any], inside: tuple[str, ...]) -> Any:
     if isinstance(value, list):
         return [_inlined(item, root, inside) for item in value]

@@ -39,6 +39,7 @@ class ReplyOptions:
     Wishes for one reply. None means: as the adapter or the provider has it.
 
     What a wire or a model can't take is left out or mapped by its adapter (contract M7).
+    *response_schema* is a JSON schema of the answer; a wire without such a thing leaves it out (E16).
     *extra_headers* and *extra_body* win over what the adapter would send (M8).
     """
 
@@ -48,6 +49,7 @@ class ReplyOptions:
     thinking: ThinkingWish | None = None
     reasoning_effort: str | None = None
     reasoning_replay: bool | None = None
+    response_schema: Mapping[str, Any] | None = None
     stream: bool = True
     extra_headers: Mapping[str, str] = field(factory=dict)
     extra_body: Mapping[str, Any] = field(factory=dict)

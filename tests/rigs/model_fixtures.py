@@ -6,7 +6,7 @@ Shared by the wires: a wire's test gives a factory of models.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -349,11 +349,113 @@ def _arguments_are_objects(body: Any, _: str) -> None:
         assert isinstance(strict_json(call["function"]["arguments"].encode()), dict)
 
 
+def anthropic_pairs(body: Any, _: str) -> None:
+    """Every call has exactly one result in the next message, results first there, and ids are distinct."""
+    waiting: list[str] = []
+    every: list[str] = []
+    for message in body["messages"]:
+        results = [block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"]
+        assert sorted(results) == sorted(waiting), (results, waiting)
+        kinds = [block["type"] == "tool_result" for block in message["content"]]
+        assert kinds == sorted(kinds, reverse=True), "results come first"
+        waiting = [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+        assert not waiting or message["role"] == "assistant"
+        every += waiting
+    assert not waiting
+    assert len(every) == len(set(every))
+
+
+def roles_alternate(body: Any, _: str) -> None:
+    roles = [message["role"] for message in body["messages"]]
+    assert roles == [("user", "assistant")[at % 2] for at in range(len(roles))]
+    assert all(message["content"] for message in body["messages"])
+
+
+def responses_pairs(body: Any, _: str) -> None:
+    calls: set[str] = set()
+    answered: set[str] = set()
+    for item in body["input"]:
+        if item.get("type") == "function_call":
+            assert item["call_id"] not in calls
+            calls.add(item["call_id"])
+        elif item.get("type") == "function_call_output":
+            assert item["call_id"] in calls - answered
+            answered.add(item["call_id"])
+    assert calls == answered
+
+
+def no_empty_text(body: Any, _: str) -> None:
+    for message in body["messages"]:
+        content = message["content"]
+        assert not isinstance(content, str) or content.strip()
+    for block in _every_object([body.get("system"), body["messages"]]):
+        if block.get("type") == "text":
+            assert block["text"].strip()
+        if block.get("type") == "tool_result":
+            assert block["content"] != ""
+
+
+def cache_marks(body: Any, _: str) -> None:
+    marked = [block for block in _every_object(body) if "cache_control" in block]
+    assert len(marked) <= 4
+    assert all(block.get("type") not in ("thinking", "redacted_thinking") for block in marked)
+    assert all(block.get("text", "x").strip() for block in marked)
+
+
+def _max_tokens_above_budget(body: Any, _: str) -> None:
+    assert body["max_tokens"] > body["thinking"]["budget_tokens"] >= 1024
+
+
+def _results_match_calls(body: Any, texts: str) -> None:
+    found = [block for message in body["messages"] for block in message["content"]]
+    calls = [block["id"] for block in found if block["type"] == "tool_use"]
+    said = {
+        block["tool_use_id"]: block["content"][0]["text"] for block in found if block["type"] == "tool_result"
+    }
+    assert [said[call] for call in calls] == texts.split(",")
+
+
+def tool_names_legal_distinct(body: Any, _: str) -> None:
+    names = [tool["name"] for tool in body["tools"]]
+    assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in names)
+    assert len(set(names)) == len(names)
+
+
+def _history_names_in_tools(body: Any, _: str) -> None:
+    used = {block["name"] for block in _every_object(body["messages"]) if block.get("type") == "tool_use"}
+    assert used
+    assert used <= {tool["name"] for tool in body["tools"]}
+
+
+def no_server_item_ids(body: Any, _: str) -> None:
+    for item in _every_object(body["input"]):
+        assert not str(item.get("id")).startswith(("rs_", "msg_", "fc_"))
+        assert item.get("type") != "item_reference"
+
+
+def _every_object(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _every_object(item)
+
+
 _RULES: Mapping[str, Any] = {
     "valid_json_utf8": lambda body, _: None,  # read strictly already
-    "chat_pairs": chat_pairs,
-    "one_token_key": _one_token_key,
+    "anthropic_pairs": anthropic_pairs,
     "arguments_are_json_objects": _arguments_are_objects,
+    "cache_breakpoints_max_4": cache_marks,
+    "chat_pairs": chat_pairs,
+    "history_names_in_tools": _history_names_in_tools,
+    "max_tokens_above_budget": _max_tokens_above_budget,
+    "no_empty_text": no_empty_text,
+    "no_server_item_ids": no_server_item_ids,
+    "one_token_key": _one_token_key,
+    "responses_pairs": responses_pairs,
+    "results_match_calls": _results_match_calls,
+    "roles_alternate": roles_alternate,
+    "tool_names_legal_distinct": tool_names_legal_distinct,
 }
 
 

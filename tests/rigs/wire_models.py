@@ -1,13 +1,15 @@
 """Models over real sockets for tests, and time that passes whenever somebody waits for it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
+from norma.adapters.anthropic.model import AnthropicModel
 from norma.adapters.http.egress import CallReport, Egress, NetworkPolicy
 from norma.adapters.memory.clock import ManualClock
 from norma.adapters.openai_chat.model import OpenAIChatModel
+from norma.adapters.openai_responses.model import OpenAIResponsesModel
 from norma.domain.model.blocks import Text
 from norma.domain.model.messages import Message
 from norma.domain.model.replies import ReplyEvent, ReplyWhole, fold_reply
@@ -48,16 +50,34 @@ async def an_egress(
         await egress.aclose()
 
 
+WIRES: Mapping[str, type[AnthropicModel | OpenAIChatModel | OpenAIResponsesModel]] = {
+    "anthropic": AnthropicModel,
+    "openai-chat": OpenAIChatModel,
+    "openai-responses": OpenAIResponsesModel,
+}
+
+
 @asynccontextmanager
-async def chat_against(
-    *script: Scripted, clock: ManualClock | None = None, policy: NetworkPolicy | None = None, **options: Any
+async def model_against(
+    wire: str,
+    *script: Scripted,
+    clock: ManualClock | None = None,
+    policy: NetworkPolicy | None = None,
+    **options: Any,
 ) -> AsyncIterator[tuple[ChatModel, WireServer]]:
-    """A chat model and the server that it asks."""
+    """A model of that wire and the server that it asks."""
     clock = clock or ManualClock()
     async with wire_server(*script) as server, an_egress(policy) as egress, passing(clock):
         options.setdefault("model", "m")
         options.setdefault("api_key", Secret(KEY))
-        yield OpenAIChatModel(egress, clock, base_url=server.url, **options), server
+        yield WIRES[wire](egress, clock, base_url=server.url, **options), server
+
+
+def chat_against(
+    *script: Scripted, **options: Any
+) -> AbstractAsyncContextManager[tuple[ChatModel, WireServer]]:
+    """A chat model and the server that it asks."""
+    return model_against("openai-chat", *script, **options)
 
 
 def a_request(text: str = "hi", *, tools: Sequence[str] = (), **options: Any) -> ReplyRequest:

@@ -1,0 +1,1 @@
+"""The Anthropic Messages wire, as Anthropic and others speak it (contract A)."""

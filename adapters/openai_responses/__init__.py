@@ -1,0 +1,1 @@
+"""The OpenAI Responses wire, as OpenAI and others speak it (contract R)."""

@@ -1,0 +1,395 @@
+"""Answers of the Responses wire as neutral events (contract R2, M5, M9-M12). Pure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from norma.adapters.http.json_text import parse_exactly
+from norma.adapters.openai_responses.items import Item, Items, Part
+from norma.adapters.wires.assembly import Assembly, LateArguments
+from norma.adapters.wires.decoding import AnswerDecoding, count
+from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
+from norma.domain.model.replies import Stop, StopReason
+from norma.domain.model.usage import Usage
+
+_INCOMPLETE: Mapping[str, StopReason] = {
+    "max_output_tokens": "max_tokens",
+    "max_tokens": "max_tokens",
+    "content_filter": "content_filter",
+}
+
+_TERMINAL = {
+    "response.completed": "completed",
+    "response.done": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+    "response.cancelled": "cancelled",
+}
+
+_UNFINISHED = frozenset({"queued", "in_progress"})
+
+
+class AnswerDecoder(AnswerDecoding):
+    """Decodes one answer: `feed` and `finish` for a stream, `whole` for a JSON body."""
+
+    no_end = "it gave no response.completed, nor another end"
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        new_id: Callable[[], str],
+        vendor: str,
+        tool_name: Callable[[str], str],
+        statuses: frozenset[int],
+    ) -> None:
+        super().__init__(host, Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name), statuses)
+        self._items = Items()
+        self._stop: tuple[StopReason, str | None] = ("end_turn", None)
+        self._refused = False
+        self._initial: dict[int, str] = {}
+        """Arguments that an item began with, by its place: they count if no others come."""
+        self._where: tuple[Any, Any, Any] | None = None
+        self._part = Part()
+
+    def _event(self, value: Any, data: bytes) -> None:
+        """One event. Runs for every delta, so the common case comes first and does little."""
+        if type(value) is not dict:
+            raise self._not_an_event(data)
+        kind = value.get("type")
+        if kind == "response.output_text.delta":
+            delta = value.get("delta")
+            where = value.get("item_id"), value.get("output_index"), value.get("content_index")
+            if where == self._where and type(delta) is str:  # nearly always
+                self._part.pieces.append(delta)
+                self._assembly.text(delta)
+            else:
+                self._say("text", value, delta)
+            return
+        if kind == "response.function_call_arguments.delta":
+            self._arguments(value)
+        elif kind in _TERMINAL:
+            response = value.get("response")
+            self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind], data)
+            self._end()
+        elif kind == "error" or (kind is None and value.get("error")):
+            raise self._failure(value)
+        elif isinstance(kind, str):
+            self._rare(kind, value, data)
+
+    def _body(self, value: dict[str, Any], data: bytes) -> None:
+        if value.get("error") or value.get("type") == "error":
+            raise self._failure(value)
+        status = value.get("status")
+        if status in _UNFINISHED:
+            raise protocol_error(f"{self._host} answered with a response that is still {status}")
+        if not isinstance(value.get("output"), list):
+            raise protocol_error(f"the answer of {self._host} has no output: {excerpt(data)}")
+        self._terminal(value, "completed", data)
+
+    def _rare(self, kind: str, value: dict[str, Any], data: bytes) -> None:
+        """Events that come once a part or an item."""
+        match kind:
+            case "response.output_item.added":
+                self._begin(value)
+            case "response.output_item.done":
+                self._done(value, data)
+            case "response.output_text.done":
+                self._say("text", value, value.get("text"), whole=True)
+            case "response.refusal.delta":
+                self._say("refusal", value, value.get("delta"))
+            case "response.refusal.done":
+                self._say("refusal", value, value.get("refusal"), whole=True)
+            case "response.reasoning_summary_text.delta":
+                self._think("summary", value, value.get("delta"))
+            case "response.reasoning_summary_text.done":
+                self._think("summary", value, value.get("text"), whole=True)
+            case "response.reasoning_text.delta":
+                self._think("content", value, value.get("delta"))
+            case "response.reasoning_text.done":
+                self._think("content", value, value.get("text"), whole=True)
+            case "response.function_call_arguments.done":
+                self._all_arguments(self._call(value), value.get("arguments"))
+            case "response.output_text.annotation.added":
+                self._annotation(value)
+            case _:  # a heartbeat, or something newer than this
+                pass
+
+    # Text and thinking, piece by piece
+
+    def _say(self, kind: str, event: dict[str, Any], text: object, *, whole: bool = False) -> None:
+        """A piece of a message's text or refusal, or all of it."""
+        where = event.get("item_id"), event.get("output_index"), event.get("content_index")
+        item, is_new = self._items.for_delta("message", *where[:2])
+        if is_new:
+            self._assembly.end_block()
+        part = self._tell(item, (kind, where[2]), text, whole=whole)
+        if kind == "text" and part is not None:
+            self._where, self._part = where, part
+
+    def _tell(self, item: Item, key: Any, text: object, *, whole: bool) -> Part | None:
+        """Tell what of *text* is new; each part of a message is a block of its own."""
+        if not isinstance(text, str):
+            return None
+        part = item.parts.setdefault(key, Part())
+        piece = part.missing(text) if whole else text
+        if not piece:
+            return part
+        if item.last is not part:
+            self._assembly.end_block()
+            item.last = part
+        if key[0] == "refusal":
+            self._refused = True
+        part.pieces.append(piece)
+        self._assembly.text(piece)
+        return part
+
+    def _think(self, kind: str, event: dict[str, Any], text: object, *, whole: bool = False) -> None:
+        item, is_new = self._items.for_delta("reasoning", event.get("item_id"), event.get("output_index"))
+        if is_new:
+            self._assembly.end_block()
+        at = event.get("summary_index" if kind == "summary" else "content_index")
+        self._tell_thought(item, (kind, at), text, whole=whole)
+
+    def _tell_thought(self, item: Item, key: Any, text: object, *, whole: bool) -> None:
+        """Tell what of *text* is new; the parts of an item are one block, a blank line between them."""
+        if not isinstance(text, str):
+            return
+        part = item.parts.setdefault(key, Part())
+        piece = part.missing(text) if whole else text
+        if not piece:
+            return
+        if item.last is not part:
+            if item.last is not None:
+                self._assembly.thinking("\n\n")
+            item.last = part
+        part.pieces.append(piece)
+        self._assembly.thinking(piece)
+
+    def _annotation(self, event: dict[str, Any]) -> None:
+        annotation = event.get("annotation")
+        item = self._items.find("message", event.get("item_id"), event.get("output_index"))
+        if isinstance(annotation, dict) and annotation and item is not None:
+            part = item.parts.setdefault(("text", event.get("content_index")), Part())
+            part.citations += 1
+            self._assembly.citation(annotation)
+
+    # Calls
+
+    def _call(self, event: dict[str, Any]) -> Item:
+        item, is_new = self._items.for_delta("function_call", event.get("item_id"), event.get("output_index"))
+        if is_new:
+            self._assembly.open_call(item.place, None, None)
+        return item
+
+    def _arguments(self, event: dict[str, Any]) -> None:
+        delta = event.get("delta")
+        if not isinstance(delta, str):
+            return
+        try:
+            self._assembly.arguments(self._call(event).place, delta)
+        except LateArguments as error:
+            raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
+
+    def _all_arguments(self, item: Item, arguments: object) -> None:
+        """All of a call's arguments, which beat the pieces of them."""
+        if isinstance(arguments, dict) or (isinstance(arguments, str) and arguments.strip()):
+            self._assembly.set_arguments(item.place, arguments)
+
+    # Whole items
+
+    def _begin(self, event: dict[str, Any]) -> None:
+        """An item begins, and may hold something already."""
+        payload = event.get("item")
+        if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
+            return
+        kind = payload["type"]
+        item, is_new = self._items.begin(kind, payload.get("id"), event.get("output_index"))
+        if kind == "function_call":
+            self._name_call(item, payload, is_new=is_new)
+            if isinstance(payload.get("arguments"), str):
+                self._initial[item.place] = payload["arguments"]
+        elif is_new:
+            self._assembly.end_block()
+
+    def _name_call(self, item: Item, payload: dict[str, Any], *, is_new: bool) -> None:
+        call_id, name = _word(payload.get("call_id")), _word(payload.get("name"))
+        item.call_id = item.call_id or call_id
+        if is_new:
+            self._assembly.open_call(item.place, call_id, name)
+        else:
+            self._assembly.name_call(item.place, call_id, name)
+
+    def _done(self, event: dict[str, Any], data: bytes) -> None:
+        payload = event.get("item")
+        if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
+            return
+        if _is_inexact(payload):
+            payload = parse_exactly(data)["item"]
+        kind, item_id, index = payload["type"], payload.get("id"), event.get("output_index")
+        item, is_new = self._items.for_delta(kind, item_id, index)
+        if item.is_done and kind == "function_call" and item.call_id != _word(payload.get("call_id")):
+            item, is_new = self._items.begin(kind, item_id, None)
+        self._finish_item(item, payload, is_new=is_new)
+
+    def _finish_item(self, item: Item, payload: dict[str, Any], *, is_new: bool) -> None:
+        """An item as it ended: what of it was not told is told now."""
+        if item.is_done:
+            return
+        item.is_done = True
+        if is_new:
+            self._assembly.end_block()
+        match item.kind:
+            case "message":
+                self._finish_message(item, payload)
+            case "reasoning":
+                self._finish_reasoning(item, payload)
+            case "function_call":
+                self._name_call(item, payload, is_new=is_new)
+                self._all_arguments(item, payload.get("arguments"))
+                self._close_call(item)
+            case _:
+                self._assembly.opaque(payload)
+
+    def _finish_message(self, item: Item, payload: dict[str, Any]) -> None:
+        for kind, index, part in _parts(payload.get("content")):
+            name = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(kind)
+            if name is None:
+                continue
+            text = part.get("refusal" if name == "refusal" else "text")
+            told = self._tell(item, _key(item, name, index), text, whole=True)
+            annotations = part.get("annotations")
+            if told is not None and isinstance(annotations, list):
+                for annotation in annotations[told.citations :]:
+                    if isinstance(annotation, dict) and annotation:
+                        told.citations += 1
+                        self._assembly.citation(annotation)
+        self._assembly.end_block()
+
+    def _finish_reasoning(self, item: Item, payload: dict[str, Any]) -> None:
+        for name in ("summary", "content"):
+            for _, index, part in _parts(payload.get(name)):
+                self._tell_thought(item, _key(item, name, index), part.get("text"), whole=True)
+        encrypted = payload.get("encrypted_content")
+        if isinstance(encrypted, str) and encrypted:
+            self._assembly.encrypted(encrypted)
+        self._assembly.end_block()
+
+    def _close_call(self, item: Item) -> None:
+        initial = self._initial.get(item.place, "")
+        if initial.strip() and not self._assembly.has_arguments(item.place):
+            self._assembly.set_arguments(item.place, initial)
+        self._assembly.end_call(item.place)
+
+    # The end
+
+    def _terminal(self, response: dict[str, Any], word: str, data: bytes) -> None:
+        """The response as it ended; its output may repeat, or be, or lack what was streamed."""
+        self._usage(response.get("usage"))
+        status = response.get("status")
+        word = status if isinstance(status, str) and status not in _UNFINISHED else word
+        if word == "failed" or response.get("error"):
+            raise self._failure(
+                {"error": response.get("error") or {"message": "it failed and did not say why"}}
+            )
+        self._output(response.get("output"), data)
+        details = response.get("incomplete_details")
+        reason = _word(details.get("reason")) if isinstance(details, dict) else None
+        if word == "completed" and reason is None:
+            self._stop = ("end_turn", word)
+        elif word in ("completed", "incomplete"):
+            self._stop = (_INCOMPLETE.get(reason or "", "other"), reason or word)
+        else:
+            self._stop = ("other", word)
+
+    def _output(self, output: object, data: bytes) -> None:
+        """The items that the finished answer lists: what was not streamed is told now."""
+        found = _items(output)
+        if any(_is_inexact(payload) for payload in found):
+            found = _items(_listed(parse_exactly(data)))
+        for payload, known in zip(found, self._items.matched(found), strict=True):
+            if known is not None:
+                self._finish_item(known, payload, is_new=False)
+            else:
+                item, is_new = self._items.begin(payload["type"], payload.get("id"), None)
+                self._finish_item(item, payload, is_new=is_new)
+
+    def _usage(self, report: object) -> None:
+        if isinstance(report, dict):
+            usage = read_usage(report)
+            if usage is not None:
+                self._assembly.add_usage(usage)
+
+    def _has_ended(self) -> bool:
+        return False
+
+    def _end(self) -> None:
+        self.is_done = True
+        for item in self._items:
+            if item.kind == "function_call" and not item.is_done:
+                self._close_call(item)
+        self._assembly.finish(Stop(*self._reason()))
+
+    def _reason(self) -> tuple[StopReason, str | None]:
+        reason, raw = self._stop
+        if reason == "end_turn" and self._assembly.has_calls:
+            return "tool_use", raw
+        return ("refusal", raw) if reason == "end_turn" and self._refused else (reason, raw)
+
+    def _failure(self, value: dict[str, Any]) -> WireError:
+        """An error in either form, or in both: field by field, what stands outside counts."""
+        inside = value.get("error")
+        fields: dict[str, Any] = dict(inside) if isinstance(inside, dict) else {}
+        if isinstance(inside, str):
+            fields["message"] = inside
+        for name in ("code", "message", "param"):
+            if value.get(name) is not None:
+                fields[name] = value[name]
+        return api_failure(self._host, fields, statuses=self._statuses)
+
+
+def read_usage(report: Mapping[str, Any]) -> Usage | None:
+    """A provider's report in neutral counts (M9); None if it counts nothing."""
+    details = report.get("input_tokens_details")
+    usage = Usage(
+        count(report, "input_tokens"),
+        count(details, "cached_tokens"),
+        count(details, "cache_write_tokens"),
+        count(report, "output_tokens"),
+        count(report.get("output_tokens_details"), "reasoning_tokens"),
+    )
+    return None if usage == Usage() else usage
+
+
+def _items(output: object) -> list[dict[str, Any]]:
+    found = output if isinstance(output, list) else []
+    return [item for item in found if isinstance(item, dict) and isinstance(item.get("type"), str)]
+
+
+def _listed(value: Any) -> object:
+    """The output list in a whole answer, or in the event that ends a stream."""
+    response = value.get("response") if isinstance(value, dict) else None
+    return response.get("output") if isinstance(response, dict) else value.get("output")
+
+
+def _parts(parts: object) -> list[tuple[str, int, dict[str, Any]]]:
+    """The parts of a finished item: the kind of each, and its place."""
+    found = parts if isinstance(parts, list) else []
+    return [(str(part.get("type")), at, part) for at, part in enumerate(found) if isinstance(part, dict)]
+
+
+def _key(item: Item, name: str, index: int) -> Any:
+    """Under which key a part of a finished item was streamed: some servers leave out the index."""
+    if (name, index) in item.parts:
+        return name, index
+    same = [key for key in item.parts if key[0] == name]
+    return same[0] if len(same) == 1 and same[0][1] is None else (name, index)
+
+
+def _is_inexact(payload: dict[str, Any]) -> bool:
+    """Whether an item holds numbers that count."""
+    kind = payload["type"]
+    return kind not in ("message", "reasoning", "function_call") or isinstance(payload.get("arguments"), dict)
+
+
+def _word(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,146 @@
+"""A neutral request as the body and headers of the Responses wire (contract R1, R3, M7, M8). Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from norma.adapters.http.json_text import write
+from norma.adapters.openai_responses.messages import ItemEncoder, ReasoningReplay
+from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.history import Known, Wire
+from norma.adapters.wires.losses import Loss
+from norma.adapters.wires.memo import Memo
+from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.offers import Offers
+from norma.adapters.wires.profiles import Profile
+from norma.adapters.wires.schemas import closed, is_strict
+from norma.domain.model.requests import ReplyOptions, ReplyRequest
+from norma.domain.model.secrets import Secret
+
+SUFFIX = "/responses"
+ENCRYPTED = "reasoning.encrypted_content"
+
+
+class RequestEncoder:
+    """
+    Encodes requests for one model of one provider.
+
+    Raises ValueError, from `encode`, for a tool that the wire can't take; the message names it.
+    """
+
+    def __init__(
+        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, vendor: str
+    ) -> None:
+        self._url = url
+        self._model = model
+        self._api_key = api_key
+        self._profile = profile.for_model(model)
+        self._vendor = vendor
+        self._memos: dict[ReasoningReplay, Memo[Known]] = {}
+        self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
+
+    def encode(self, request: ReplyRequest) -> EncodedRequest:
+        """The one request that is sent, and sent again."""
+        options = request.options
+        names = WireNames(tool.name for tool in request.tools)
+        losses: list[Loss] = []
+        wish = options.reasoning_replay
+        replay: ReasoningReplay = "own" if (self._profile.reasons if wish is None else wish) else "never"
+        body: dict[str, Any] = {"model": self._model}
+        instructions = "\n\n".join(segment.text for segment in request.system if segment.text.strip())
+        if instructions:
+            body["instructions"] = instructions
+        body["input"] = self._items(request, names, replay, losses)
+        if request.tools:
+            body["tools"] = self._offers.encode(request.tools, names, losses)
+        body |= self._wishes(options, losses)
+        body["store"] = False
+        if replay == "own":
+            body["include"] = [ENCRYPTED]
+        body["stream"] = options.stream
+        body |= self._profile.extra_body
+        body |= options.extra_body
+        return EncodedRequest(
+            "POST",
+            self._url,
+            self._headers(options),
+            write(body),
+            names,
+            stream=body.get("stream") is True,
+            losses=tuple(losses),
+        )
+
+    def _headers(self, options: ReplyOptions) -> dict[str, str | Secret]:
+        ours: dict[str, str | Secret] = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream" if options.stream else "application/json",
+        }
+        if self._api_key is not None:
+            if self._profile.auth == "bearer":
+                ours["Authorization"] = Secret(f"Bearer {self._api_key.reveal()}")
+            else:
+                ours["api-key"] = self._api_key
+        return merged_headers(ours, self._profile.extra_headers, options.extra_headers)
+
+    def _items(
+        self, request: ReplyRequest, names: WireNames, replay: ReasoningReplay, losses: list[Loss]
+    ) -> list[Wire]:
+        memo = self._memos.setdefault(replay, Memo())
+        encoder = ItemEncoder(self._profile, names, vendor=self._vendor, replay=replay, memo=memo)
+        items = encoder.encode(request.messages)
+        losses += encoder.losses
+        return items
+
+    def _wishes(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
+        """The options, as this wire says them."""
+        out: dict[str, Any] = {}
+        if options.max_tokens:
+            out["max_output_tokens"] = options.max_tokens
+        if options.temperature is not None and self._takes("temperature", losses):
+            out["temperature"] = options.temperature
+        if options.stop:
+            losses.append(Loss("stop", "dropped", "this wire has no stop sequences"))
+        if reasoning := self._reasoning(options, losses):
+            out["reasoning"] = reasoning
+        if options.response_schema is not None:
+            schema = closed(options.response_schema)
+            form = {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}
+            out["text"] = {"format": form}
+        return out
+
+    def _takes(self, name: str, losses: list[Loss]) -> bool:
+        """Whether the model takes an option; one that it doesn't is reported."""
+        if name not in self._profile.forbidden:
+            return True
+        losses.append(Loss(name, "dropped", f"{self._profile.name} refuses it for this model"))
+        return False
+
+    def _reasoning(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
+        """Effort as it is wished; a wish to think asks for a summary of it from a model that reasons."""
+        wish, effort = options.thinking, options.reasoning_effort
+        if wish is not None and not wish.enabled:
+            if effort is not None:
+                losses.append(Loss("reasoning_effort", "dropped", "thinking is switched off"))
+            return {}
+        out: dict[str, Any] = {}
+        if effort is not None and self._takes("reasoning_effort", losses):
+            out["effort"] = effort
+        if wish is None:
+            return out
+        if wish.budget_tokens is not None:
+            losses.append(Loss("thinking", "translated", "this wire takes an effort, no budget of tokens"))
+        if self._profile.reasons:
+            out["summary"] = "auto"
+        elif effort is None:
+            losses.append(Loss("thinking", "dropped", f"{self._profile.name} has no switch for it"))
+        return out
+
+
+def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    # Said, because this wire takes a schema for strict where nothing is.
+    return {
+        "type": "function",
+        "name": name,
+        "description": description,
+        "parameters": schema,
+        "strict": False,
+    }
