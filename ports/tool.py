@@ -19,15 +19,21 @@ from norma.ports.errors import Refused
 
 @frozen
 class ToolOutput:
-    """What a tool gives back; *is_error* marks a failure that the model should know of."""
+    """
+    What a tool gives back; *is_error* marks a failure that the model should know of.
+
+    *room* is how many characters of text it may hold, where a tool's contract says more than the engine's own
+    cap; the engine keeps to it.
+    """
 
     blocks: tuple[ResultBlock, ...]
     is_error: bool = False
+    room: int | None = None
 
     @classmethod
-    def of(cls, text: str, *, is_error: bool = False) -> "ToolOutput":
+    def of(cls, text: str, *, is_error: bool = False, room: int | None = None) -> "ToolOutput":
         """Output of one text."""
-        return cls((Text(text),), is_error)
+        return cls((Text(text),), is_error, room)
 
 
 async def nothing_more(action: Action) -> None:

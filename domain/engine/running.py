@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from norma.domain.engine.gate import describe
 from norma.domain.engine.outbox import Outbox
-from norma.domain.engine.output import cap
+from norma.domain.engine.output import MOST_CHARACTERS, cap
 from norma.domain.engine.state import Call
 from norma.domain.model.actions import Action
 from norma.domain.model.blocks import Text, thaw
@@ -118,7 +118,8 @@ def _outcome(work: "asyncio.Task[ToolOutput]") -> ToolOutput:
 
 
 def _ended(call: Call, output: ToolOutput) -> ToolEnded:
-    return ToolEnded(call.key, call.call.id, call.call.name, cap(output.blocks), output.is_error)
+    blocks = cap(output.blocks, output.room or MOST_CHARACTERS)
+    return ToolEnded(call.key, call.call.id, call.call.name, blocks, output.is_error)
 
 
 def never_begun(call: Call) -> ToolEnded:
