@@ -12,7 +12,8 @@ from norma.domain.model.actions import Action, tool_digest
 from norma.domain.model.blocks import text_of
 from norma.domain.policy.policy import CurrentPolicy, Mode, Policy, ScopeRules, Verdict
 from norma.domain.tools.catalogue import builtin_tools
-from norma.ports.commands import CommandRunner
+from norma.ports.clock import Clock
+from norma.ports.commands import CommandRunner, CommandTasks
 from norma.ports.file_search import FileSearch
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
@@ -28,13 +29,20 @@ class Host:
         mode: Mode = "default",
         search: FileSearch | None = None,
         commands: CommandRunner | None = None,
+        tasks: CommandTasks | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.workspace = DiskWorkspace([str(root) for root in roots])
         self.policy = CurrentPolicy(
             Policy.of(mode, [ScopeRules("user", deny=tuple(deny), allow=tuple(allow))])
         )
         tools = builtin_tools(
-            self.workspace, search or ScriptedSearch({}), commands or ScriptedCommands({}), self.policy
+            self.workspace,
+            search or ScriptedSearch({}),
+            commands or ScriptedCommands({}),
+            self.policy,
+            tasks=tasks,
+            clock=clock,
         )
         self.tools: dict[str, Tool] = {tool.spec.name: tool for tool in tools}
         self.progress: list[str] = []
@@ -53,10 +61,10 @@ class Host:
         action = self.examine(name, arguments)
         return self.policy.policy.judge(action, tool_digest=tool_digest(self.tools[name].spec))
 
-    async def run(self, name: str, arguments: Mapping[str, Any]) -> ToolOutput:
+    async def run(self, name: str, arguments: Mapping[str, Any], session: str = "mine") -> ToolOutput:
         """Run it, whatever the policy says."""
         action = self.examine(name, arguments)
-        return await self.tools[name].run(ToolRun(arguments, action, self.progress.append))
+        return await self.tools[name].run(ToolRun(arguments, action, self.progress.append, session=session))
 
     async def text(self, name: str, arguments: Mapping[str, Any]) -> str:
         """The words of the result, which must be no error."""

@@ -24,7 +24,7 @@ async def result(root, end, **more):
 async def test_output_and_status(tmp_path):
     text, is_error, commands = await result(tmp_path, CommandEnd(0, "built\n"))
     assert (text, is_error) == ("built\n[exit code 0]", False)
-    assert commands == [Command("make", str(tmp_path), 120.0)]
+    assert commands == [Command("make", str(tmp_path), 120.0, owner="mine")]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,9 @@ from typing import Any
 from norma.adapters.memory.gates import Forever
 from norma.adapters.memory.search import ScriptedSearch
 from norma.adapters.process.runner import ShellRunner
+from norma.adapters.process.tasks import ShellTasks
+from norma.adapters.system.clock import SystemClock
+from norma.ports.commands import Command
 from norma.ports.contracts import tool
 from norma.ports.contracts.pytest import contract
 from norma.ports.contracts.tool import ToolRig
@@ -78,6 +81,43 @@ async def bash(folder: str) -> AsyncIterator[ToolRig]:
     yield ToolRig(made, {"command": "echo done"}, endless, ready.exists, left)
 
 
+@asynccontextmanager
+async def bash_in_the_background(folder: str) -> AsyncIterator[ToolRig]:
+    tasks = ShellTasks(folder=folder)
+    made = Host(Path(folder), commands=ShellRunner(tasks=tasks), tasks=tasks).tools["Bash"]
+    yield ToolRig(made, {"command": "echo done", "run_in_background": True})
+    await tasks.aclose()
+    assert children() == ""
+
+
+def task_tool(
+    name: str, arguments: Mapping[str, Any], endless: Mapping[str, Any] | None = None
+) -> Callable[[str], AbstractAsyncContextManager[ToolRig]]:
+    """With a task that has ended, task_1, and one that runs, task_2, of nobody's session."""
+
+    @asynccontextmanager
+    async def make(folder: str) -> AsyncIterator[ToolRig]:
+        tasks = ShellTasks(folder=folder)
+        host = Host(Path(folder), tasks=tasks, clock=SystemClock())
+        first = await tasks.start(Command("echo one", folder, None))
+        await tasks.wait(first.id, "", 20)
+        await tasks.start(Command(f"sleep {MARK}; true", folder, None))
+        yield ToolRig(host.tools[name], arguments, endless)
+        await tasks.aclose()
+        assert children() == ""
+
+    make.__name__ = name
+    return make
+
+
+test_background = contract(tool.CHECKS, bash_in_the_background)
+test_task_output = contract(
+    tool.CHECKS, task_tool("TaskOutput", {"task_id": "task_1"}, {"task_id": "task_2", "block": True})
+)
+test_task_stop = contract(tool.CHECKS, task_tool("TaskStop", {}))
+test_task_list = contract(tool.CHECKS, task_tool("TaskList", {}))
+test_monitor = contract(tool.CHECKS, task_tool("Monitor", {"command": "echo done"}))
+test_sleep = contract(tool.CHECKS, task_tool("sleep", {"seconds": 1}, {"seconds": 3000}))
 test_read = contract(tool.CHECKS, file_tool("Read", {"file_path": "f"}))
 test_ls = contract(tool.CHECKS, file_tool("LS", {}))
 test_glob = contract(tool.CHECKS, file_tool("Glob", {"pattern": "**"}))
