@@ -9,7 +9,7 @@ import random
 from collections import Counter
 from typing import Literal
 
-from norma.domain.engine.commands import CancelTools, Finish, Judge, RunTool, StartTool, Tell
+from norma.domain.engine.commands import CancelTools, Finish, Judge, Permit, RunTool, StartTool, Tell
 from norma.domain.engine.state import Call, Phase, Place, State
 from norma.domain.engine.turn import fold, step
 from norma.domain.model.actions import Action, Effects, Traits
@@ -23,6 +23,7 @@ from norma.domain.model.facts import (
     Judged,
     LimitReached,
     Limits,
+    PermitAsked,
     Prompted,
     ReplyCut,
     ReplyEnded,
@@ -56,6 +57,7 @@ class Chance:
         self.running: dict[str, Call] = {}
         self.allowed: set[str] = set()
         self.answers: dict[str, str] = {}
+        self.permits: Counter[str] = Counter()
         self.questions = 0
 
     def live(self, facts: int, strange: float = 0.2) -> None:
@@ -90,6 +92,9 @@ class Chance:
                         self.run(key)
                     case CancelTools(keys):
                         assert set(keys) <= set(self.running), "only what runs is cancelled"
+                    case Permit(question, answer):
+                        self.permits[question] += 1
+                        assert (answer and answer.word) == self.answers.get(question), "permitted as answered"
                     case Tell(ToolEnded() as ended):
                         self.told[ended.key] += 1
                         self.results[ended.key] = ToolResult(ended.id, ended.blocks, ended.is_error)
@@ -122,6 +127,8 @@ class Chance:
         running = [call for call in state.calls if call.place is Place.RUNNING]
         assert {call.key for call in running} == set(self.running), "the machine knows what runs"
         assert len(running) <= 10
+        assert all(not call.permits for call in state.calls if call.place is not Place.RUNNING)
+        assert all(count == 1 for count in self.permits.values()), "a tool that asks is answered once"
         if state.phase is Phase.STOPPING:
             places = {call.place for call in state.calls}
             assert places <= {Place.RUNNING, Place.DONE}, "of a turn that stops, what does not run is closed"
@@ -153,13 +160,16 @@ class Chance:
         traits = Traits(self.random.random() < 0.6, self.random.random() < 0.5)
         traits = call.traits or traits
         if word == "ask":
-            self.questions += 1
-            action = Action("tool", Effects(), "shows", f"rule {self.random.randrange(3)}")
-            question = Question(f"q{self.questions}", call.key, action, "d", "t", "why")
-            return Judged(call.key, "ask", "", None, traits, question)
+            return Judged(call.key, "ask", "", None, traits, self.question(call.key))
         if word == "allow":
             self.allowed.add(call.key)
         return Judged(call.key, word, "because", None, traits)
+
+    def question(self, key: str) -> Question:
+        """A question that was never put before."""
+        self.questions += 1
+        action = Action("tool", Effects(), "shows", f"rule {self.random.randrange(3)}")
+        return Question(f"q{self.questions}", key, action, "d", "t", "why")
 
     def started(self, call: Call) -> Fact:
         if self.random.random() < 0.1:
@@ -183,7 +193,12 @@ class Chance:
                 word = self.random.choice(YES_MORE_OFTEN)
                 choices += [Answered(call.question.id, Answer(word)), Deferred(call.question.id)]
             if call.place is Place.RUNNING:
-                choices += [self.ended(call.key)] * 2
+                choices += [self.ended(call.key)] * 2 + [PermitAsked(call.key, self.question(call.key))]
+            if call.place is Place.DONE:
+                choices += [self.ended(call.key)]  # late, as after a grace period
+            for question in call.permits:
+                word = self.random.choice(YES_MORE_OFTEN)
+                choices += [Answered(question.id, Answer(word)), Deferred(question.id)]
         return self.random.choice(choices or [self.prompt()])
 
     def any_fact(self) -> Fact:
@@ -201,6 +216,7 @@ class Chance:
                 ReplyCut(self.words(), failure),
                 Answered(question, Answer(self.random.choice(WORDS))),
                 Deferred(question),
+                PermitAsked(key, self.question(key)),
                 self.ended(key),
                 Interrupted(),
                 LimitReached("timeout"),

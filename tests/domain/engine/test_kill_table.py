@@ -6,9 +6,11 @@ Wrong engines are noticed, by the suites that are there for it.
 
 import pytest
 
-from tests.domain.engine.mutants import MUTANTS, Mutant
+from tests.domain.engine import wrong_drivers, wrong_machines
+from tests.domain.engine.mutants import Mutant
 from tests.domain.engine.suites import SUITES, complaint, plain
 
+MUTANTS = [*wrong_machines.MUTANTS, *wrong_drivers.MUTANTS]
 IDS = [mutant.name.replace(" ", "-") for mutant in MUTANTS]
 
 

@@ -112,7 +112,9 @@ async def test_E8_each_outcome_carries_text_usage_turns_and_session() -> None:
         (JournalConflict(Failure("conflict", "another process wrote")), "conflict"),
     ],
 )
-async def test_E8_a_journal_that_fails_stops_the_turn_before_any_effect(error, expected) -> None:
+async def test_E8_a_journal_that_fails_stops_the_turn_before_any_effect(
+    error: JournalFailed | JournalConflict, expected: str
+) -> None:
     journal, held = MemoryJournal(), Gate()
     tool = ScriptedTool("look", results=["x"])
     model = ScriptedModel([[say("so"), held, call("c", "look"), end("tool_use")]])

@@ -1,6 +1,8 @@
 """T1, T2, T5, T6, T7: questions and answers, in this process and in the next one."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -14,7 +16,8 @@ from norma.domain.engine.state import Place
 from norma.domain.model.actions import Action
 from norma.domain.model.events import Event, QuestionAsked
 from norma.domain.model.facts import ToolEnded, TurnEnded
-from norma.domain.model.questions import Answer, Later
+from norma.domain.model.questions import Answer, Later, Question
+from norma.ports.approver import Approver
 from tests.domain.engine.hosts import (
     PARALLEL,
     WRITES,
@@ -32,7 +35,7 @@ from tests.domain.engine.hosts import (
 TWO_TURNS = [[call("c", "write"), end("tool_use")], [say("done"), end()]]
 
 
-def writer(count: int = 1, **more) -> ScriptedTool:
+def writer(count: int = 1, **more: Any) -> ScriptedTool:
     return ScriptedTool("write", results=["written"] * count, effects=WRITES, traits=PARALLEL, **more)
 
 
@@ -93,7 +96,7 @@ async def test_T5_an_answer_holds_for_exactly_what_was_shown() -> None:
     """What would run has changed between the question and the start: it is asked about anew."""
     target = "first"
 
-    def action(arguments) -> Action:
+    def action(arguments: Mapping[str, Any]) -> Action:
         return Action("write", WRITES, f"write to {target}", "write")
 
     tool = writer(action=action)
@@ -149,11 +152,11 @@ async def test_T5_three_equal_questions_are_settled_by_one_answer_for_the_sessio
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("the dialog broke"), "yes", None, True])
-async def test_T6_a_broken_or_nonsense_gate_denies(answer) -> None:
+async def test_T6_a_broken_or_nonsense_gate_denies(answer: Any) -> None:
     """Scenario c04."""
 
-    class Broken:
-        async def ask(self, question):
+    class Broken(Approver):
+        async def ask(self, question: Question) -> Any:
             if isinstance(answer, Exception):
                 raise answer
             return answer

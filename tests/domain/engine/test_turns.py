@@ -1,6 +1,8 @@
 """A turn from its prompt to its end: order, denials, failures (E1, E3, E4, E6)."""
 
 import asyncio
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -9,7 +11,7 @@ from norma.adapters.memory.clock import ManualClock
 from norma.adapters.memory.gates import Forever, Gate
 from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import ScriptedModel, call, end, say, think
-from norma.adapters.memory.tools import ScriptedTool
+from norma.adapters.memory.tools import Behaviour, ScriptedTool
 from norma.domain.engine.session import NoTurn, SessionBusy
 from norma.domain.engine.state import Place
 from norma.domain.model.actions import Action, Effects
@@ -70,7 +72,7 @@ async def test_E3_parallel_calls_overlap_and_results_stand_in_call_order() -> No
 async def test_E3_a_call_that_is_not_parallel_runs_alone_and_in_order() -> None:
     log = []
 
-    def behaviour(name: str):
+    def behaviour(name: str) -> Behaviour:
         async def run(run: ToolRun) -> str:
             log.append(f"{name} begins")
             await asyncio.sleep(0)
@@ -165,7 +167,7 @@ async def test_E3_progress_after_the_end_of_a_tool_is_not_told() -> None:
 async def test_E4_a_call_that_may_not_run_gets_one_error_result_that_says_why(
     wish: ToolCall, words: str
 ) -> None:
-    def action(arguments):
+    def action(arguments: Mapping[str, Any]) -> Action:
         if arguments["path"] == "refused":
             raise Refused("that path is refused")
         if arguments["path"] == "broken":
@@ -188,7 +190,9 @@ async def test_E4_a_call_that_may_not_run_gets_one_error_result_that_says_why(
 @pytest.mark.parametrize(
     "failure", [ValueError("no such thing"), RuntimeError("boom"), ToolOutput.of("x", is_error=True)]
 )
-async def test_E4_a_tool_that_fails_gives_an_error_result_and_the_turn_goes_on(failure) -> None:
+async def test_E4_a_tool_that_fails_gives_an_error_result_and_the_turn_goes_on(
+    failure: Exception | ToolOutput,
+) -> None:
     tools = (
         ScriptedTool("a", results=[failure], traits=PARALLEL),
         ScriptedTool("b", results=["fine"], traits=PARALLEL),
