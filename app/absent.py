@@ -1,6 +1,6 @@
 """Settings that are accepted already, though what they are for is not in this version."""
 
-from norma.app.settings import FetchSettings, McpSettings, SearchSettings, Settings
+from norma.app.settings import FetchSettings, SearchSettings, Settings
 
 
 def absent_features(settings: Settings) -> tuple[str, ...]:
@@ -8,7 +8,6 @@ def absent_features(settings: Settings) -> tuple[str, ...]:
     parts = (
         ("fetch", settings.fetch != FetchSettings(), "WebFetch"),
         ("search", settings.search != SearchSettings(), "WebSearch"),
-        ("mcp", settings.mcp != McpSettings(), "tool servers (MCP)"),
     )
     return tuple(
         f"the settings under {name} have no effect: this version has no {what} yet"

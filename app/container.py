@@ -9,7 +9,15 @@ from typing import Any
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import Callable as Call
-from dependency_injector.providers import Dependency, Factory, FactoryAggregate, Object, Provider, Singleton
+from dependency_injector.providers import (
+    Dependency,
+    Factory,
+    FactoryAggregate,
+    List,
+    Object,
+    Provider,
+    Singleton,
+)
 
 from norma.adapters.files.workspace import DiskWorkspace
 from norma.adapters.grep.search import GrepSearch
@@ -24,10 +32,13 @@ from norma.adapters.system.clock import SystemClock
 from norma.app.embedding import embedded_model
 from norma.app.parts import journal_path, models_folder, network_policy
 from norma.app.policies import current_policy
+from norma.app.server_offers import server_offers
 from norma.app.settings import Settings
+from norma.app.tool_servers import tool_servers
 from norma.domain.engine.engine import Engine
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.tools.catalogue import builtin_tools
+from norma.domain.tools.servers import ServerTools
 from norma.ports.approver import Approver
 from norma.ports.clock import Clock
 from norma.ports.commands import CommandRunner, CommandTasks
@@ -37,6 +48,7 @@ from norma.ports.journal import Journal
 from norma.ports.model import ChatModel
 from norma.ports.schemas import SchemaCompiler
 from norma.ports.tool import Tool
+from norma.ports.tool_server import LibraryServer, Offers
 
 
 class Container(DeclarativeContainer):
@@ -85,10 +97,21 @@ class Container(DeclarativeContainer):
 
     model: Provider[Any] = Dependency()  # ChatModel
     approver: Provider[Approver | None] = Object(None)
+
+    offers: Provider[Offers] = Singleton(
+        server_offers, settings, roots, policy, approver, model.provider, clock
+    )
+    servers: Provider[Sequence[LibraryServer]] = Singleton(
+        tool_servers, settings, environ, roots, egress, clock, offers
+    )
+    server_tools: Provider[ServerTools] = Singleton(ServerTools, servers)
+    sources: Provider[Any] = List(server_tools)  # Sequence[ToolSource]
+
     engine: Provider[Engine] = Factory(
         Engine,
         model=model,
         tools=tools,
+        sources=sources,
         policy=policy,
         approver=approver,
         journal=journal,

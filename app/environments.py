@@ -35,4 +35,5 @@ def _test() -> Mapping[str, Callable[[], Any]]:
         "tasks": lambda: ScriptedTasks({}),
         "embedded": ScriptedModel,
         "approver": FixedApprover,
+        "servers": tuple,
     }

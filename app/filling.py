@@ -326,6 +326,7 @@ _CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
     values.Seconds: _seconds(zero=False),
     values.SecondsOrNever: _seconds(zero=True),
     values.Count: _whole(1),
+    values.CountOrNone: _whole(0),
     values.Port: _whole(0, 65535),
     values.ResultLimit: _whole(1, 20),
     values.Url: _url,

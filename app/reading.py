@@ -10,6 +10,7 @@ from pathlib import Path
 from attrs import evolve, field, frozen
 
 from norma.app.filling import fill
+from norma.app.mcp_config import mcp_config
 from norma.app.places import Places
 from norma.app.settings import Settings, SettingsError
 from norma.app.sources import (
@@ -36,6 +37,7 @@ class Wishes:
     ask: Sequence[str] = ()
     deny: Sequence[str] = ()
     mode: str | None = None
+    mcp_config: str | None = None
 
     def layer(self) -> Layer:
         """The last and strongest layer."""
@@ -53,6 +55,8 @@ class Reading:
     settings: Settings
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    permitted_servers: frozenset[str] = frozenset()
+    """The tool servers of a file that was named for them."""
 
 
 def read_settings(
@@ -87,8 +91,30 @@ def read_settings(
     if named is not None:
         layers.append(file_layer(named, wishes.settings))
         files.append(named)
+    permitted: frozenset[str] = frozenset()
+    if wishes.mcp_config is not None:
+        config = mcp_config(Path(wishes.mcp_config), wishes.mcp_config)
+        permitted = config.names
+        layers = [_without_servers(layer, permitted, wishes.mcp_config, notes) for layer in layers]
+        layers.append(config.layer)
+        files.append(Path(wishes.mcp_config).absolute())
+        notes += config.notes
     layers += [environment_layer(environ), wishes.layer()]
-    return Reading(fill(Settings, layers), tuple(files), tuple(notes))
+    return Reading(fill(Settings, layers), tuple(files), tuple(notes), permitted)
+
+
+def _without_servers(layer: Layer, names: frozenset[str], source: str, notes: list[str]) -> Layer:
+    """*layer* without tool servers that *source* has too: one server is never made of two descriptions."""
+    mcp = layer.values.get("mcp")
+    servers = mcp.get("servers") if isinstance(mcp, Mapping) else None
+    if not isinstance(servers, Mapping) or not isinstance(mcp, Mapping) or not names & servers.keys():
+        return layer
+    notes += [
+        f"two tool servers are called {name!r}; the one in {layer.name} was left out, that in {source} counts"
+        for name in sorted(names & servers.keys())
+    ]
+    kept = {name: server for name, server in servers.items() if name not in names}
+    return evolve(layer, values={**layer.values, "mcp": {**mcp, "servers": kept}})
 
 
 def _same(path: Path, named: Path | None) -> bool:

@@ -4,7 +4,7 @@ Open the world, build Norma in it, and close everything again.
 Imports are inside the functions: a host that only names `open_norma` pays for none of what it opens.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from norma.ports.journal import Journal
     from norma.ports.model import ChatModel
     from norma.ports.tool import Tool
+    from norma.ports.tool_server import LibraryServer
 
 SystemPrompt: TypeAlias = "Callable[[Sequence[str], Sequence[str]], tuple[SystemSegment, ...]]"
 """Makes the system prompt of the workspace roots and the names of the tools."""
@@ -41,6 +42,8 @@ class Norma:
         self._sessions: list[Session] = []
         self.choice = choice
         """Which model was chosen, and why."""
+        self.notes: tuple[str, ...] = ()
+        """What a person should know: tool servers that are not there, and why."""
 
     @property
     def journal(self) -> "Journal":
@@ -51,6 +54,14 @@ class Norma:
     def workspace(self) -> str:
         """The first workspace root; sessions belong to it."""
         return self._container.workspace().roots[0]
+
+    def server(self, name: str) -> "LibraryServer":
+        """
+        The tool server of that name, for its resources and prompts.
+
+        Raises KeyError if the settings have none.
+        """
+        return {server.name: server for server in self._container.servers()}[name]
 
     def model(self, name: str | None = None) -> "ChatModel":
         """
@@ -95,6 +106,7 @@ async def open_norma(
     system: "tuple[SystemSegment, ...] | SystemPrompt" = (),
     progress: Callable[[str], None] | None = None,
     http_session: "aiohttp.ClientSession | None" = None,
+    permitted_servers: Collection[str] = (),
 ) -> AsyncIterator[Norma]:
     """
     Norma, as *settings* want it; closed with everything it opened when the block ends.
@@ -102,7 +114,8 @@ async def open_norma(
     *approver* answers permission questions; None: they come as events, for `session.answer`. *model* names
     the settings' model for sessions. *tools* are the host's own, beside the built-in ones. *system* is the
     system prompt, none by default. *progress* gets a line now and then while a model is fetched.
-    *http_session* stays the host's (contract N4).
+    *http_session* stays the host's (contract N4). *permitted_servers* are tool servers of the settings, by
+    name, that may be started without a question; others are judged, and asked about before this returns.
 
     Raises:
         SettingsError: the settings ask for something that is not there (a folder, a key, a wire).
@@ -118,6 +131,8 @@ async def open_norma(
         container.model.override(choice.model)
         container.check_dependencies()
         norma = Norma(container, models, choice, container.engine(tools=tools, system=system))
+        if choice.tools:
+            norma.notes = await started_servers(container, permitted_servers)
         container.tasks().listen(norma.hear)
         try:
             yield norma
@@ -148,7 +163,22 @@ async def open_parts(
             close = getattr(part(), "aclose", None)  # a double may have nothing to close
             if close is not None:
                 stack.push_async_callback(close)
+        for server in container.servers():
+            stack.push_async_callback(server.aclose)
         yield container
+
+
+async def started_servers(
+    container: "Container", permitted: Collection[str], *, only: Collection[str] | None = None
+) -> tuple[str, ...]:
+    """Start the tool servers that may be (*only* those); what a person should know of the rest."""
+    if not container.servers():
+        return ()
+    from norma.app.tool_servers import start_servers
+
+    return await start_servers(
+        container.server_tools(), container.policy(), container.approver(), permitted=permitted, only=only
+    )
 
 
 def container_of(

@@ -17,12 +17,15 @@ Wire: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
 Mode: TypeAlias = Literal["default", "accept-edits", "plan", "dont-ask", "bypass"]
 EnvironmentName: TypeAlias = Literal["test", "local", "production"]
 Scope: TypeAlias = Literal["user", "project", "session"]
+Protocol: TypeAlias = Literal["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
+Offer: TypeAlias = Literal["roots", "sampling", "elicitation"]
 Backend: TypeAlias = Literal["duckduckgo", "brave", "tavily", "deepseek"]
 
 # What each of these must be is checked where settings are filled.
 Seconds = NewType("Seconds", float)  # more than 0
 SecondsOrNever = NewType("SecondsOrNever", float)  # 0: never
 Count = NewType("Count", int)  # 1 or more
+CountOrNone = NewType("CountOrNone", int)  # 0 or more
 Port = NewType("Port", int)  # 0 to 65535
 ResultLimit = NewType("ResultLimit", int)  # 1 to 20
 Url = NewType("Url", str)  # http or https
@@ -116,23 +119,37 @@ class SearchSettings:
 
 @frozen
 class ServerSettings:
-    """A tool server: a program to start, or a URL. *env* and *headers* may hold secrets and print as ***."""
+    """
+    A tool server: a program to start, or a URL. *env* and *headers* may hold secrets and print as ***.
+
+    `${NAME}` and `${NAME:-default}` in their values stand for variables of our environment. *cwd* None: the
+    first workspace root. *protocol* None: what the server and Norma agree on.
+    """
 
     command: str | None = None
     args: tuple[str, ...] = ()
     env: Mapping[str, str] = field(factory=dict, repr=_names_only)
     url: Url | None = field(default=None, repr=_without_credentials)
     headers: Mapping[str, str] = field(factory=dict, repr=_names_only)
-    protocol: str | None = None
+    cwd: FilePath | None = None
+    protocol: Protocol | None = None
 
 
 @frozen
 class McpSettings:
-    """The tool servers, by name, and how long their start and a call may take."""
+    """
+    The tool servers, by name, and how long their start and a call may take.
+
+    *restarts* is how often a server that dies may be started again within five minutes. *offer* is what
+    servers may ask of Norma: the workspace "roots", an answer of the model ("sampling"), a person's
+    ("elicitation"); the last two are asked about each time.
+    """
 
     servers: Mapping[str, ServerSettings] = field(factory=dict)
     start_timeout_s: Seconds = Seconds(60.0)
-    call_timeout_s: Seconds = Seconds(600.0)
+    call_timeout_s: SecondsOrNever = SecondsOrNever(600.0)
+    restarts: CountOrNone = CountOrNone(3)
+    offer: tuple[Offer, ...] = ()
 
 
 @frozen

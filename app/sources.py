@@ -133,6 +133,7 @@ _PATHS = (
     ("journal", "path"),
     ("embedded", "gguf"),
     ("models", "*", "api_key_file"),
+    ("mcp", "servers", "*", "cwd"),
 )
 
 

@@ -15,6 +15,8 @@ from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from attrs import evolve
+
 from norma.adapters.http.call import Call, CallFailed, host_of, shown_url
 from norma.adapters.http.egress import Egress
 from norma.adapters.http.json_text import write
@@ -135,7 +137,7 @@ class HttpChannel(Channel):
             answer.let_go()
         except CallFailed as error:
             refused = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror)
-            self._fail(number, error.failure, sent=not refused)
+            self._fail(number, self._named(error.failure), sent=not refused)
         finally:
             if number is not None and self._requests.get(number) is asyncio.current_task():
                 del self._requests[number]
@@ -230,7 +232,7 @@ class HttpChannel(Channel):
         try:
             answer = await self._egress.send(Call("GET", self._url, headers))
         except CallFailed as error:
-            return error.failure
+            return self._named(error.failure)
         try:
             if answer.status != 200:
                 return self._failure(
@@ -253,7 +255,7 @@ class HttpChannel(Channel):
         except EventTooLong as error:
             return self._failure("protocol", f"sent too much at once: {error}")
         except CallFailed as error:
-            return error.failure
+            return self._named(error.failure)
         return None
 
     async def _listen(self) -> None:
@@ -297,6 +299,9 @@ class HttpChannel(Channel):
         if isinstance(name, str) and name.isascii() and name.isprintable():
             headers["Mcp-Name"] = name
         return headers
+
+    def _named(self, failure: Failure) -> Failure:
+        return evolve(failure, message=f"the tool server {self._name}: {failure.message}")
 
     def _failure(self, kind: FailureKind, what: str, status: int | None = None) -> Failure:
         message = f"the tool server {self._name} at {shown_url(self._url)} {what}"

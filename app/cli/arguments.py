@@ -51,7 +51,15 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 def wishes_of(options: argparse.Namespace) -> Wishes:
     """What the command line says about settings."""
-    return Wishes(options.settings, options.set, options.allow, options.ask, options.deny, options.mode)
+    return Wishes(
+        options.settings,
+        options.set,
+        options.allow,
+        options.ask,
+        options.deny,
+        options.mode,
+        options.mcp_config,
+    )
 
 
 def _parser() -> _Parser:
@@ -61,7 +69,7 @@ def _parser() -> _Parser:
     parser.add_argument("--version", action="version", version=f"norma {_version()}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
     common = _common()
-    for add in (_ask, _chat, _reply, _grep, _sessions, _doctor):
+    for add in (_ask, _chat, _reply, _grep, _mcp, _sessions, _doctor):
         add(verbs, common)
     return parser
 
@@ -91,7 +99,7 @@ def _common() -> argparse.ArgumentParser:
     group.add_argument(
         "--mode", metavar="MODE", help="default, accept-edits, plan (read only), dont-ask or bypass"
     )
-    group.add_argument("--mcp-config", metavar="FILE", help="tool servers to start (not in this version)")
+    group.add_argument("--mcp-config", metavar="FILE", help="tool servers, as other clients write them")
     group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
     return common
 
@@ -164,6 +172,19 @@ def _grep(verbs: Any, common: Any) -> None:
     parser.add_argument("--offset", type=_count, default=0, metavar="N", help="rows to skip")
     parser.add_argument("--hidden", action="store_true", help="hidden files too")
     parser.add_argument("--no-ignore", action="store_true", help="ignored files too")
+
+
+def _mcp(verbs: Any, common: Any) -> None:
+    parser = _verb(verbs, common, "mcp", "list tool servers, and use one without a model")
+    parser.add_argument(
+        "action",
+        choices=("list", "tools", "call", "probe", "resources", "prompts"),
+        help="list: what is set up; tools: what they offer; call SERVER TOOL [ARGS]; probe: whether they "
+        "work; resources SERVER [URI]; prompts SERVER [NAME [ARGS]]",
+    )
+    parser.add_argument("server", nargs="?", metavar="SERVER", help="its name in the settings")
+    parser.add_argument("item", nargs="?", metavar="TOOL", help="a tool, the URI of a resource, or a prompt")
+    parser.add_argument("arguments", nargs="?", metavar="ARGS", help="a JSON object; - reads it from stdin")
 
 
 def _sessions(verbs: Any, common: Any) -> None:

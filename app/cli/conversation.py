@@ -32,18 +32,20 @@ async def opened(command: Command) -> AsyncIterator[Norma]:
         command.output.note(absent)
     async with open_norma(
         command.settings,
-        approver=_approver(command),
+        approver=approver_for(command),
         environ=command.environ,
         model=wanted,
         system=system_prompt,
         progress=_progress(command),
+        permitted_servers=command.reading.permitted_servers,
     ) as norma:
-        for line in norma.choice.lines:
+        for line in (*norma.choice.lines, *norma.notes):
             command.output.note(line)
         yield norma
 
 
-def _approver(command: Command) -> "Approver":
+def approver_for(command: Command) -> "Approver":
+    """The person at this terminal, or nobody."""
     if not somebody_is_there():
         return NobodyApprover()
     screen = command.output if isinstance(command.output, Screen) else Screen(sys.stderr)

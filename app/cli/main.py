@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from norma.app.cli.arguments import UsageError, parse, wishes_of
+from norma.app.cli.arguments import parse, wishes_of
 from norma.app.cli.command import Command
 from norma.app.settings import SettingsError
 
@@ -26,6 +26,7 @@ _VERBS = {
     "chat": "norma.app.cli.chat",
     "doctor": "norma.app.cli.doctor",
     "grep": "norma.app.cli.grep",
+    "mcp": "norma.app.cli.mcp",
     "reply": "norma.app.cli.reply",
     "sessions": "norma.app.cli.sessions",
 }
@@ -76,8 +77,6 @@ def _output(as_json: bool) -> "Output":
 
 def _run(words: Sequence[str], output: "Output") -> int:
     options = parse(words)
-    if options.mcp_config:
-        raise UsageError(f"--mcp-config {options.mcp_config}: this version can't talk to MCP servers yet")
     command = Command.of(options, wishes_of(options), output, os.environ, _folder())
     for note in command.reading.notes:
         output.note(note)

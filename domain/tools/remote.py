@@ -34,6 +34,16 @@ class RemoteTool(Tool):
         self._changed = changed
 
     @property
+    def server_name(self) -> str:
+        """Whose tool it is."""
+        return self._server.name
+
+    @property
+    def remote_name(self) -> str:
+        """What the server calls it."""
+        return self._tool.name
+
+    @property
     def spec(self) -> ToolSpec:
         return self._spec
 

@@ -13,7 +13,8 @@ from hashlib import sha256
 MOST = 64
 MOST_SERVER = 30
 START, RESOURCES, READ = "server-start", "resources-list", "resources-read"
-RESERVED = frozenset({START, RESOURCES, READ})
+SAMPLING, ELICITATION = "model-asked", "person-asked"
+RESERVED = frozenset({START, RESOURCES, READ, SAMPLING, ELICITATION})
 """What we do with a server ourselves: a permission for it must not let one of its tools run."""
 
 _SERVER = re.compile(r"[A-Za-z0-9](?:(?!__)[A-Za-z0-9_-])*")

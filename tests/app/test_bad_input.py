@@ -56,7 +56,7 @@ def ends_badly(done: Done, status: int, outcome: str, kind: str, *says: str) -> 
         (["ask", "hi", "--mode", "plann"], "did you mean plan?"),
         (["ask", "hi", "--deny", "Bash("], "permissions.deny[0]"),
         (["ask", "hi", "--settings", "missing.toml"], "missing.toml"),
-        (["ask", "hi", "--mcp-config", "servers.json"], "MCP"),
+        (["ask", "hi", "--mcp-config", "servers.json"], "servers.json: the file of tool servers"),
         (["reply", "--wire", "anthropic", "--model", "m", "hi"], "anthropic"),
         (["reply", "--wire", "openai-responses", "--model", "m", "hi"], "openai-responses"),
         (["reply", "--wire", "openai-chat", "hi"], "--model"),

@@ -90,7 +90,6 @@ def test_doctor_reports_every_part_and_ends_well(bench: Bench) -> None:
     [
         ("fetch.timeout_s=1", "WebFetch"),
         ("search.backend='brave'", "WebSearch"),
-        ("mcp.servers.s.command='x'", "MCP"),
     ],
 )
 def test_doctor_says_which_settings_have_no_effect(bench: Bench, setting: str, name: str) -> None:
