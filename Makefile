@@ -6,7 +6,7 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 DEV := .venv-$(VERSION)
 RUN := .venv-run-$(VERSION)
 
-.PHONY: help run test check fix env lock clean
+.PHONY: help run test check fix env lock bench clean
 
 help:
 	@echo "make run    ask the local model about this repository"
@@ -14,6 +14,7 @@ help:
 	@echo "make check  style, types and layers"
 	@echo "make fix    mend what the checks can mend"
 	@echo "make env    the environment for development, also found as .venv"
+	@echo "make bench  measure Norma beside the SDKs; BENCH=--quick takes under three minutes"
 	@echo "make lock   write requirements/*.txt anew from pyproject.toml"
 	@echo "make clean  remove what these commands made"
 
@@ -35,6 +36,10 @@ fix: env
 
 env:
 	@$(PYTHON) tools/environment.py $(DEV) requirements/dev.txt --link .venv
+
+# What it takes: docs/benchmarks.md.
+bench: env
+	@$(DEV)/bin/python -m tests.benchmarks.run $(BENCH)
 
 lock: env
 	@$(DEV)/bin/python tools/lock.py
