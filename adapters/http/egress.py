@@ -84,6 +84,10 @@ class Egress:
             raise
         return answer
 
+    def goes_through_proxy(self, url: str) -> bool:
+        """Whether a call of *url* would go through a proxy. Raises CallFailed where none could be sent."""
+        return not self._hosts_own and self._proxy(url) is not None
+
     async def aclose(self) -> None:
         """Close every connection. Later calls fail."""
         self._closed = True

@@ -1,0 +1,1 @@
+"""URLs read by the URL standard."""

@@ -1,0 +1,1 @@
+"""Backends of web search, each an adapter of one port."""
