@@ -19,12 +19,14 @@ from dependency_injector.providers import (
     Singleton,
 )
 
+from norma.adapters.anthropic.model import AnthropicModel
 from norma.adapters.files.workspace import DiskWorkspace
 from norma.adapters.grep.search import GrepSearch
 from norma.adapters.http.egress import Egress
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.journal.sqlite import SqliteJournal
 from norma.adapters.openai_chat.model import OpenAIChatModel
+from norma.adapters.openai_responses.model import OpenAIResponsesModel
 from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import ShellTasks
 from norma.adapters.schemas.checks import SchemaChecks
@@ -81,7 +83,11 @@ class Container(DeclarativeContainer):
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)
     egress: Provider[Egress] = Singleton(Egress, network, environ=environ, session=http_session)
     wires: FactoryAggregate[ChatModel] = FactoryAggregate(
-        {"openai-chat": Factory(OpenAIChatModel, egress, clock)}
+        {
+            "anthropic": Factory(AnthropicModel, egress, clock),
+            "openai-chat": Factory(OpenAIChatModel, egress, clock),
+            "openai-responses": Factory(OpenAIResponsesModel, egress, clock),
+        }
     )
 
     # Nothing on this machine is behind a proxy, whatever the settings say of the network.

@@ -57,8 +57,7 @@ def ends_badly(done: Done, status: int, outcome: str, kind: str, *says: str) -> 
         (["ask", "hi", "--deny", "Bash("], "permissions.deny[0]"),
         (["ask", "hi", "--settings", "missing.toml"], "missing.toml"),
         (["ask", "hi", "--mcp-config", "servers.json"], "servers.json: the file of tool servers"),
-        (["reply", "--wire", "anthropic", "--model", "m", "hi"], "anthropic"),
-        (["reply", "--wire", "openai-responses", "--model", "m", "hi"], "openai-responses"),
+        (["reply", "--wire", "telegram", "--model", "m", "hi"], "openai-responses"),
         (["reply", "--wire", "openai-chat", "hi"], "--model"),
         (["reply", "--wire", "openai-chat", "--model", "m", "--api-key-env", "NOT_SET", "hi"], "NOT_SET"),
         (["reply", "--wire", "openai-chat", "--model", "m", "--profile", "nobody", "hi"], "nobody"),
@@ -90,7 +89,7 @@ def test_a_key_that_is_not_there(bench: Bench, key: str, says: str) -> None:
 
 
 def test_a_configured_wire_that_is_not_there(bench: Bench) -> None:
-    bench.settings('[models.main]\nwire = "anthropic"\nmodel = "m"\n')
+    bench.settings('[models.main]\nwire = "telegram"\nmodel = "m"\n')
     check(bench, ["ask", "hi"], 2, "usage", "models.main.wire", "openai-chat")
 
 

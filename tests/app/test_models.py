@@ -1,7 +1,8 @@
 """Which model is chosen, in which order, and what the person is told of it."""
 
 from collections.abc import Mapping
-from typing import Any
+from functools import partial
+from typing import Any, get_args
 
 import pytest
 
@@ -10,6 +11,7 @@ from norma.adapters.memory.model import ScriptedModel
 from norma.adapters.wires.profiles import Profile
 from norma.app import Settings, SettingsError
 from norma.app.models import Choice, Models
+from norma.app.settings import Wire
 from norma.domain.model.secrets import Secret
 
 TWO = {
@@ -41,7 +43,7 @@ class World:
             settings,
             environ,
             settings.environment,
-            {"openai-chat": self.make},
+            {wire: partial(self.make, wire=wire) for wire in get_args(Wire)},
             self.make,
             self.find,
             lambda: last,
@@ -86,15 +88,23 @@ async def test_the_address_in_the_environment_is_used() -> None:
     assert "127.0.0.1" in choice.lines[0]
 
 
-async def test_a_key_whose_wire_is_not_there_is_named_and_passed_over() -> None:
+async def test_anthropics_key_comes_before_openais() -> None:
     world = World(SERVER)
-    choice = await world.models({}, ANTHROPIC_API_KEY="canary").choose()
-    assert choice.model.name == "llama"
+    choice = await world.models({}, OPENAI_API_KEY="k", ANTHROPIC_API_KEY="canary").choose()
+    (made,) = world.made
+    assert made["wire"] == "anthropic"
+    assert made["base_url"] == "https://api.anthropic.com"
+    assert made["profile"].name == "anthropic"
+    assert made["model"] in choice.lines[0]
     assert "ANTHROPIC_API_KEY" in choice.lines[0]
-    assert "passed over" in choice.lines[0]
-    both = await world.models({}, ANTHROPIC_API_KEY="canary", OPENAI_API_KEY="k").choose()
-    assert "passed over" in both.lines[0]
-    assert "OPENAI_API_KEY" in both.lines[1]
+    assert "canary" not in str(choice.lines)
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "openai-chat", "openai-responses"])
+async def test_a_model_is_made_of_the_wire_that_it_names(wire: str) -> None:
+    world = World()
+    await world.models({"models": {"m": {"wire": wire, "model": "x"}}}).choose()
+    assert world.made[0]["wire"] == wire
 
 
 async def test_a_local_server_comes_before_the_embedded_model() -> None:

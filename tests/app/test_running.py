@@ -120,7 +120,7 @@ async def test_leaving_the_block_ends_what_is_going_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("values", "says_"),
     [
-        ({"models": {"m": {"wire": "anthropic", "model": "x"}}}, "models.m.wire"),
+        ({"models": {"m": {"wire": "anthropic"}}}, "models.m.model"),
         ({"models": {"m": {"wire": "openai-chat"}}}, "models.m.model"),
         ({"models": {"m": {"wire": "openai-chat", "model": "x", "profile": "nobody"}}}, "nobody"),
         ({"models": {"m": {"wire": "openai-chat", "model": "x", "base_url": "http://u:p@h"}}}, "credentials"),

@@ -56,15 +56,9 @@ async def test_a_scripted_server_is_handled_as_its_fixture_says(http: dict[str, 
     if http.get("scenario") == "url":
         async with an_egress() as egress:
             for row in http["rows"]:
-                model = WIRES[_WIRES[row["wire"]]](
-                    egress,
-                    ManualClock(),
-                    base_url=row["base_url"],
-                    model="m",
-                    api_key=None,
-                    profile=COMPATIBLE,
-                )
-                assert model.encode(request_for({"kind": "json"})).url == row["expect_url"]
+                make = WIRES[_WIRES[row["wire"]]]
+                asked = make(egress, ManualClock(), base_url=row["base_url"], model="m", api_key=None)
+                assert asked.encode(request_for({"kind": "json"})).url == row["expect_url"]
         return
     clock, limiter = ManualClock(), Counting()
     expect = http["expect"]
