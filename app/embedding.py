@@ -6,7 +6,7 @@ Joined here because vendor adapters don't know each other: the server's adapter 
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from norma.adapters.embedded.fetch import fetch_model
 from norma.adapters.embedded.lazy import EmbeddedModel
@@ -16,6 +16,9 @@ from norma.app.models import Choice
 from norma.app.settings import EmbeddedSettings
 from norma.ports.clock import Clock
 from norma.ports.model import ChatModel
+
+if TYPE_CHECKING:
+    from norma.adapters.embedded.model import Speed
 
 
 def embedded_model(
@@ -59,13 +62,24 @@ def way_with_tools(settings: EmbeddedSettings) -> Literal["guided", "schema", "n
 
 def embedded_choice(model: ChatModel, settings: EmbeddedSettings, clock: Clock) -> Choice:
     """The embedded *model* as the engine sees it, and what a person should know of it."""
-    from norma.adapters.embedded.model import BANNER, GuidedModel, SchemaToolsModel
+    from norma.adapters.embedded.model import BANNER, GuidedModel, SchemaToolsModel, Speed
 
     line = f"model: {model.name} (nothing else is configured, paid for or running)"
     match way_with_tools(settings):
         case "guided":
-            return Choice(GuidedModel(model, clock=clock), (line, BANNER), embedded=True)
+            speeds: list[Speed] = []
+            guided = GuidedModel(model, clock=clock, report=speeds.append)
+            return Choice(guided, (line, BANNER), embedded=True, tokens_per_s=lambda: _last(speeds))
         case "schema":
             return Choice(SchemaToolsModel(model), (line,), embedded=True)
         case "none":
             return Choice(model, (line,), tools=False, embedded=True)
+
+
+def _last(speeds: list["Speed"]) -> float | None:
+    """The last of *speeds*, which are forgotten then."""
+    if not speeds:
+        return None
+    last = speeds[-1].tokens_per_s
+    speeds.clear()
+    return last

@@ -41,6 +41,8 @@ async def opened(command: Command) -> AsyncIterator[Norma]:
     ) as norma:
         for line in (*norma.choice.lines, *norma.notes):
             command.output.note(line)
+        if isinstance(command.output, Screen):
+            command.output.tokens_per_s = norma.choice.tokens_per_s
         yield norma
 
 

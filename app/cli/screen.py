@@ -8,7 +8,7 @@ What comes and goes (waiting, progress) is shown on a terminal only.
 import json
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TextIO
 
 from norma.adapters.console.visible import one_line, visible
@@ -37,6 +37,8 @@ class Screen(Output):
         self._line_open = False  # the answer's last line lacks its end
         self._passing = False  # a line that will be wiped stands on the terminal
         self._clock = _Stopwatch()
+        self.tokens_per_s: Callable[[], float | None] | None = None
+        """Who knows better than this clock how quick the model wrote."""
 
     @property
     def live(self) -> bool:
@@ -78,7 +80,9 @@ class Screen(Output):
             why = f": {event.error.message}" if event.error else ""
             self._line(f"norma: the turn ended as {event.outcome}{why}", "red")
         calls = f"{event.turns} model call{'' if event.turns == 1 else 's'}"
-        self._line(f"[{calls} · {cost(event.usage, self._clock.seconds)} · session {event.session}]", "dim")
+        speed = self.tokens_per_s() if self.tokens_per_s is not None else None
+        spent = cost(event.usage, self._clock.seconds, speed)
+        self._line(f"[{calls} · {spent} · session {event.session}]", "dim")
         self._clock = _Stopwatch()
 
     # -- the rest of an output
@@ -173,8 +177,12 @@ class _Stopwatch:
             self._since = None
 
 
-def cost(usage: Usage, seconds: float) -> str:
-    """What a turn cost, in words; what nobody reported is not made up."""
+def cost(usage: Usage, seconds: float, tokens_per_s: float | None = None) -> str:
+    """
+    What a turn cost, in words; what nobody reported is not made up.
+
+    The speed is *tokens_per_s*, else what follows from the *seconds* in which the model was writing.
+    """
     if usage.input_tokens is None and usage.output_tokens is None:
         return "tokens not reported"
     parts = []
@@ -183,8 +191,9 @@ def cost(usage: Usage, seconds: float) -> str:
         parts.append(f"{usage.input_tokens:,} tokens in{cached}")
     if usage.output_tokens is not None:
         parts.append(f"{usage.output_tokens:,} out")
-        if seconds > 0 and usage.output_tokens:
-            parts.append(f"{usage.output_tokens / seconds:.1f} tokens/s")
+        speed = tokens_per_s or (usage.output_tokens / seconds if seconds > 0 else 0)
+        if speed:
+            parts.append(f"{speed:.1f} tokens/s")
     about = "" if usage.provenance == "reported" else f" ({usage.provenance})"
     return ", ".join(parts) + about
 
