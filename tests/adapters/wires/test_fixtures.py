@@ -1,13 +1,16 @@
-"""Failures that people met on the Messages and Responses wires: tests/fixtures/model-wires, all of them."""
+"""Failures that people met on the three wires: tests/fixtures/model-wires, all of them."""
 
 from typing import Any
 
 import pytest
 
 from norma.adapters.http.limiter import Limiter
+from norma.adapters.http.proxy import ProxyRefused, parse_proxy, proxy_for
 from norma.adapters.http.retry import RetryPolicy
 from norma.adapters.memory.clock import ManualClock
+from norma.domain.model.secrets import Secret
 from tests.adapters.wires.answers import FINE
+from tests.adapters.wires.codecs import SHORT
 from tests.rigs.fixtures import fixture_folder
 from tests.rigs.model_fixtures import (
     FOLDER,
@@ -21,7 +24,7 @@ from tests.rigs.model_fixtures import (
 )
 from tests.rigs.wire_models import WIRES, an_egress, model_against
 
-_WIRES = {"anthropic": "anthropic", "responses": "openai-responses", "chat": "openai-chat"}
+_ELSEWHERE = {"client_config": "tests/adapters/http/test_egress.py, N6"}
 _KINDS = {"answer": ("stream", "json"), "sent": ("request",), "http": ("http",)}
 
 
@@ -31,38 +34,43 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         if name in metafunc.fixturenames:
             rows = [
                 row
-                for wire in ("anthropic", "responses")
+                for wire in SHORT
                 for row in fixtures_in(folder, wire=wire, kinds=kinds)
                 if "cancel" not in row  # test_closing.py
+                and row.get("scenario") not in _ELSEWHERE
             ]
             metafunc.parametrize(name, rows, ids=[row["id"] for row in rows])
 
 
 async def test_an_answer_gives_what_its_fixture_says(answer: dict[str, Any]) -> None:
-    async with model_against(_WIRES[answer["wire"]], *script_of(answer)) as (model, server):
+    async with model_against(SHORT[answer["wire"]], *script_of(answer)) as (model, server):
         check_answer(answer["expect"], await outcome_of(model, request_for(answer)), server)
 
 
 async def test_a_request_is_sent_as_its_fixture_says(sent: dict[str, Any]) -> None:
-    wire = _WIRES[sent["wire"]]
+    wire = SHORT[sent["wire"]]
     key = sent["input"]["config"]["api_key"]
-    async with model_against(wire, FINE[wire], api_key=_secret(key)) as (model, server):
+    async with model_against(wire, FINE[wire], api_key=Secret(key)) as (model, server):
         outcome = await outcome_of(model, request_of(sent))
         assert outcome.error is None
         check_request(sent["expect"]["request"], server.requests[0])
 
 
 async def test_a_scripted_server_is_handled_as_its_fixture_says(http: dict[str, Any]) -> None:
+    if http.get("scenario") == "proxy":
+        for row in http["rows"]:
+            _check_proxy(row)
+        return
     if http.get("scenario") == "url":
         async with an_egress() as egress:
             for row in http["rows"]:
-                make = WIRES[_WIRES[row["wire"]]]
+                make = WIRES[SHORT[row["wire"]]]
                 asked = make(egress, ManualClock(), base_url=row["base_url"], model="m", api_key=None)
                 assert asked.encode(request_for({"kind": "json"})).url == row["expect_url"]
         return
     clock, limiter = ManualClock(), Counting()
     expect = http["expect"]
-    wire = _WIRES[http["wire"]]
+    wire = SHORT[http["wire"]]
     async with model_against(wire, *script_of(http), clock=clock, retry=RetryPolicy(), limiter=limiter) as (
         model,
         server,
@@ -74,6 +82,21 @@ async def test_a_scripted_server_is_handled_as_its_fixture_says(http: dict[str, 
         assert limiter.acquired == expect["limiter_acquires"]
 
 
+def _check_proxy(row: dict[str, Any]) -> None:
+    wanted, given = row.get("proxy"), row.get("config_proxy", "env")
+
+    def found() -> str | None:
+        if given == "env":
+            return proxy_for(row["url"], row["env"])
+        return None if given == "none" else parse_proxy(given)
+
+    if row.get("error") or wanted == "error":
+        with pytest.raises(ProxyRefused):
+            found()
+    else:
+        assert found() == wanted, row
+
+
 class Counting(Limiter):
     """Lets everybody through, and counts."""
 
@@ -82,9 +105,3 @@ class Counting(Limiter):
 
     async def acquire(self) -> None:
         self.acquired += 1
-
-
-def _secret(text: str) -> Any:
-    from norma.domain.model.secrets import Secret
-
-    return Secret(text)
