@@ -54,7 +54,11 @@ from norma.ports.tool import ToolOutput
 
 
 class Driver:
-    """One turn at work. `run` is the task; the session owns it."""
+    """
+    One turn at work. `run` is the task; the session owns it.
+
+    *lost*: the journal would not take what came. *over*: no fact is taken any more.
+    """
 
     def __init__(
         self,
@@ -69,6 +73,8 @@ class Driver:
         self.state = state
         self.version = version
         self.lost = False
+        self.over = False
+        self._ahead = state
         self._world = world
         self._session = session
         self._gate = Gate(world.toolbox, world.policy, session)
@@ -92,6 +98,13 @@ class Driver:
         self._inbox.append(fact)
         self._wake.set()
 
+    def takes(self, fact: Fact) -> bool:
+        """Whether *fact* would change something, if it were posted now, after all that was posted before."""
+        state = self._ahead
+        for posted in self._inbox:
+            state, _ = step(state, posted)
+        return not self.over and step(state, fact)[0] is not state
+
     async def run(self) -> None:
         """
         Carry the turn to its end; the last event put out is its `TurnEnded`.
@@ -104,8 +117,10 @@ class Driver:
             while True:
                 try:
                     await self._crank()
-                    if self.lost or not self.state.live:
+                    if self.lost or not (self.state.live or self._inbox):
                         break
+                    if not self.state.live:
+                        continue  # something was said while the turn's end was written down
                     self._set_deadline()
                     await self._wake.wait()
                     self._wake.clear()
@@ -116,6 +131,7 @@ class Driver:
                     _uncancel()
                     self.post(Interrupted())
         finally:
+            self.over = True
             await self._activities.close()
             self.outbox.close()
         if cancelled is not None:
@@ -140,6 +156,7 @@ class Driver:
             effects += commands
         if not batch:
             return
+        self._ahead = state
         cancelled = await self._append(batch)
         if self.lost:
             return

@@ -62,7 +62,9 @@ class Outbox:
                 self._writer = None
 
     async def get(self) -> Event | None:
-        """The next event, in order; None after the last one."""
+        """The next event, in order; None after the last one. Raises RuntimeError if another task reads."""
+        if self._reader is not None:
+            raise RuntimeError("another task waits for the next event of this turn; a turn has one reader")
         while True:
             while self._items:
                 item = self._items.popleft()

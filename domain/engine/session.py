@@ -130,7 +130,7 @@ class Session:
         Raises NoTurn if none is going on, ValueError if *content* is empty.
         """
         blocks = _blocks(content)
-        if self._live is None:
+        if self._live is None or self._live.over:
             raise NoTurn("no turn is going on in this session; use prompt()")
         self._live.post(Steered(blocks))
 
@@ -147,12 +147,13 @@ class Session:
         """
         fact = _answer_fact(question, answer)
         async with self._recording:
-            if self._live is None:
-                return await self._record(fact)
-            state = self._live.state
-            known = state.asked(question) is not None or state.permit(question) is not None
-            self._live.post(fact)
-            return known
+            if self._live is not None and not self._live.over:
+                taken = self._live.takes(fact)
+                self._live.post(fact)
+                return taken
+            if self._task is not None and not self._task.done():
+                await asyncio.wait((self._task,))
+            return await self._record(fact)
 
     async def _record(self, fact: Fact) -> bool:
         """Write down a fact of a session without a live turn; False if it changes nothing."""
