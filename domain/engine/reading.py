@@ -44,13 +44,13 @@ class ReplyReader:
                 async for event in reply:
                     if isinstance(event, (TextDelta, ThinkingDelta)):
                         self._open.append(event)
-                        if self._outbox.full:
-                            await self._outbox.room()
                         self._outbox.put(event)
                     elif isinstance(event, BlockEnded):
                         self._end_block(event.block)
                     else:
                         return self._ended(event)
+                    if self._outbox.full:
+                        await self._outbox.room()
         except asyncio.CancelledError:
             if told_to_end():
                 return self._cut()

@@ -123,6 +123,32 @@ async def test_E3_a_host_that_does_not_read_holds_back_the_model_and_no_fact() -
     assert sum(isinstance(event, TextDelta) for event in events) == more + 2
 
 
+async def test_E3_a_model_that_only_calls_tools_is_held_back_too() -> None:
+    told, more = 0, 3 * HIGH_MARK
+
+    def script(request: ReplyRequest) -> Iterator[Any]:
+        nonlocal told
+        if request.messages[-1].role == "tool":
+            yield from [*say("done"), *end()]
+            return
+        for number in range(more):
+            told += 1
+            yield from call(str(number), "look")
+        yield from end("tool_use")
+
+    tool = ScriptedTool("look", behaviour=lambda run: "looked", traits=PARALLEL)
+    session = await engine(ScriptedModel(script), tool).session()
+    turn = session.prompt("hi")
+    events = [await anext(turn)]
+    await turns(40)
+    held = told
+    await turns(40)
+    assert told == held <= HIGH_MARK + 1
+    events += await read(turn)
+    assert outcome(events) == "completed"
+    assert len(results(session)) == more
+
+
 async def test_two_engines_share_nothing() -> None:
     """The same names and the same session id; what happens to one is nothing to the other."""
     replies = [[call("c", "write"), end("tool_use")], [say("done"), end()]]
