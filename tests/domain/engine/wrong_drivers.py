@@ -15,11 +15,13 @@ from norma.domain.engine import (
     session,
 )
 from norma.domain.engine.state import Call
+from norma.domain.model.events import Event
 from norma.domain.model.facts import (
     Answered,
     Fact,
     Interrupted,
     ToolStarted,
+    TurnEnded,
 )
 from norma.domain.model.questions import Answer, Grant, Question
 from tests.domain.engine.mutants import Mutants, Patch
@@ -215,3 +217,35 @@ def a_failed_answer_leaves_an_old_version(patch: Patch) -> None:
             self._stale = False
 
     patch.setattr(session.Session, "_record", wrong)
+
+
+@MUTANTS.caught_by("questions")
+def every_answer_is_said_to_be_taken(patch: Patch) -> None:
+    """A host is not told that its answer came too late."""
+    patch.setattr(driver.Driver, "takes", lambda self, fact: True)
+
+
+@MUTANTS.caught_by("questions")
+def what_is_said_at_the_end_is_dropped(patch: Patch) -> None:
+    """A fact that comes while the turn's end is written down is taken, and forgotten."""
+    real = driver.Driver._append
+
+    async def wrong(self: driver.Driver, batch: list[Fact]) -> asyncio.CancelledError | None:
+        cancelled = await real(self, batch)
+        if any(isinstance(fact, TurnEnded) for fact in batch):
+            self._inbox.clear()
+        return cancelled
+
+    patch.setattr(driver.Driver, "_append", wrong)
+
+
+@MUTANTS.caught_by("questions")
+def a_turn_has_two_readers(patch: Patch) -> None:
+    """A second reader takes the place of the first, who then waits for ever."""
+    real = outbox.Outbox.get
+
+    async def wrong(self: outbox.Outbox) -> Event | None:
+        self._reader = None
+        return await real(self)
+
+    patch.setattr(outbox.Outbox, "get", wrong)
