@@ -79,9 +79,10 @@ class Workspace(Protocol):
         """The bytes of a regular file, *limit* at most. A device, FIFO or socket gives an OSError."""
 
     @abstractmethod
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         """
         Put *data* in place of the file, whole or not at all; missing parent folders are made.
+        Returns the stamp of the file as it was written: a later `read` of just that has the same.
 
         The file keeps its mode. With *stamp* the write is refused (FileExistsError) unless the
         file is still as it was read; `stamp=""` means that it must not exist yet. When this

@@ -25,7 +25,8 @@ class DiskWorkspace(Workspace):
 
     Relative roots start at the current folder. A write replaces the file: other hard links to it
     keep the old bytes, and extended attributes are not carried over. Its owner is kept where this
-    process may give files away. A process killed in a write can leave `.norma-….tmp` behind.
+    process may give files away. A process killed in a write can leave `.norma-….tmp` behind, and nobody
+    clears that away later: to take away what somebody else made is an effect that was not asked for.
     """
 
     def __init__(self, roots: Sequence[str]) -> None:
@@ -49,8 +50,8 @@ class DiskWorkspace(Workspace):
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         return await in_thread(lambda stop: reading.read(path, limit, stop))
 
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
-        await in_thread(lambda stop: writing.write(path, data, stamp, stop))
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
+        return await in_thread(lambda stop: writing.write(path, data, stamp, stop))
 
     async def list(self, path: str) -> tuple[Entry, ...]:
         return await in_thread(lambda stop: reading.entries(path, stop))

@@ -19,7 +19,7 @@ PIECE = 1 << 20
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write(path: str, data: bytes, stamp: str | None, stop: Stop) -> None:
+def write(path: str, data: bytes, stamp: str | None, stop: Stop) -> str:
     """Put *data* at *path*; see `norma.ports.files.Workspace.write`."""
     parts = split(path)
     if not parts:
@@ -27,7 +27,7 @@ def write(path: str, data: bytes, stamp: str | None, stop: Stop) -> None:
     with ExitStack() as descriptors, ExitStack() as undo:
         folder, changed = _folder(parts[:-1], path, descriptors, undo)
         with naming(path, parts[-1], folder):
-            temporary = _prepare(folder, parts[-1], path, data, stamp, stop, undo)
+            temporary, written = _prepare(folder, parts[-1], path, data, stamp, stop, descriptors, undo)
             synced = [for_reading(each, descriptors) for each in changed]
             _refuse_change(_status(folder, parts[-1]), path, stamp)
             stop.check()
@@ -35,6 +35,8 @@ def write(path: str, data: bytes, stamp: str | None, stop: Stop) -> None:
         undo.pop_all()
         for each in synced:
             os.fsync(each)
+        # Of the file that was written, whoever has taken its name since; the renaming is in it.
+        return stamp_of(os.fstat(written))
 
 
 def _folder(
@@ -61,9 +63,16 @@ def _folder(
 
 
 def _prepare(
-    folder: int, name: str, path: str, data: bytes, stamp: str | None, stop: Stop, undo: ExitStack
-) -> str:
-    """Write *data* to a temporary file beside the old one, with its mode, and return its name."""
+    folder: int,
+    name: str,
+    path: str,
+    data: bytes,
+    stamp: str | None,
+    stop: Stop,
+    descriptors: ExitStack,
+    undo: ExitStack,
+) -> tuple[str, int]:
+    """Write *data* to a temporary file beside the old one, with its mode; its name, and the file itself."""
     old = _status(folder, name)
     if old is not None:
         require_regular(old, path)
@@ -74,15 +83,13 @@ def _prepare(
     stop.check()
     temporary = f".norma-{secrets.token_hex(8)}.tmp"
     descriptor = os.open(temporary, CREATE, 0o666, dir_fd=folder)
+    descriptors.callback(os.close, descriptor)
     undo.callback(os.unlink, temporary, dir_fd=folder)
-    try:
-        _fill(descriptor, data, stop)
-        if old is not None:
-            _copy_mode(old, descriptor)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    return temporary
+    _fill(descriptor, data, stop)
+    if old is not None:
+        _copy_mode(old, descriptor)
+    os.fsync(descriptor)
+    return temporary, descriptor
 
 
 def _fill(descriptor: int, data: bytes, stop: Stop) -> None:

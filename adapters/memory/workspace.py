@@ -83,7 +83,7 @@ class MemoryWorkspace(Workspace):
         data = self._files[path]
         return FileContent(data[:limit], len(data), str(self._stamps[path]))
 
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         """See `Workspace.write`."""
         self._refuse_links(path)
         if self._kind(path) == "folder":
@@ -96,6 +96,7 @@ class MemoryWorkspace(Workspace):
         self._fail()
         self.put(path, data)
         self.writes.append(path)
+        return str(self._stamps[path])
 
     async def list(self, path: str) -> tuple[Entry, ...]:
         """See `Workspace.list`."""

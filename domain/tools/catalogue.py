@@ -7,6 +7,7 @@ from norma.domain.tools.glob import Glob
 from norma.domain.tools.grep import Grep
 from norma.domain.tools.ls import LS
 from norma.domain.tools.read import Read
+from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.sleep import Sleep
 from norma.domain.tools.tasks import Monitor, TaskList, TaskOutput, TaskStop
 from norma.domain.tools.write import Write
@@ -32,17 +33,18 @@ def builtin_tools(
     *policy* is not for judging calls, which the engine does, but for what searches and lists leave out.
     Without *tasks* there are no background tasks, without a *clock* there is no sleep.
     """
+    remembered = Remembered()
     of_tasks: tuple[Tool, ...] = ()
     if tasks is not None:
         of_tasks = TaskOutput(tasks), TaskStop(tasks), TaskList(tasks), Monitor(workspace, tasks)
     return (
-        Read(workspace),
+        Read(workspace, remembered),
         LS(workspace, policy),
         Glob(workspace, policy),
         Grep(workspace, search, policy),
-        Write(workspace),
-        Edit(workspace),
-        MultiEdit(workspace),
+        Write(workspace, remembered),
+        Edit(workspace, remembered),
+        MultiEdit(workspace, remembered),
         Bash(workspace, commands, tasks),
         *of_tasks,
         *(() if clock is None else (Sleep(clock),)),

@@ -9,10 +9,11 @@ from norma.domain.policy.rules import path_rule
 from norma.domain.tools.diff import unified_diff
 from norma.domain.tools.limits import counted
 from norma.domain.tools.places import asked_about, failed, locate, shown, use_of
+from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.replacing import NotReplaceable, Replacement
 from norma.domain.tools.schemas import flag, inputs, text, words
-from norma.domain.tools.text_file import TextFile, binary_kind
-from norma.domain.tools.write import require_encodable
+from norma.domain.tools.text_file import NotEncodable, TextFile, binary_kind
+from norma.domain.tools.write import refuse_outdated, require_encodable
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.files import FileContent, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
@@ -53,8 +54,9 @@ MULTI_EDIT = ToolSpec(
 class _Replacing(Tool):
     """What both tools do; they differ in how they are asked."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, remembered: Remembered) -> None:
         self._workspace = workspace
+        self._remembered = remembered
 
     @property
     def traits(self) -> Traits:
@@ -84,11 +86,15 @@ class _Replacing(Tool):
         name = shown(self._workspace, path)
         try:
             content = await self._workspace.read(path, limit=MOST_BYTES)
+            refuse_outdated(self._remembered, run.session, path, content.stamp, name)
             old = _text_of(content, name)
             new, places = _replaced(old, self._replacements(run.arguments), name)
-            await self._workspace.write(path, old.encoded(new), stamp=content.stamp)
+            stamp = await self._workspace.write(path, old.encoded(new), stamp=content.stamp)
+        except NotEncodable as error:
+            raise ToolFailed(f"{name}: {error}. Nothing was changed.") from error
         except OSError as error:
             raise failed(error, name) from error
+        self._remembered.saw(run.session, path, stamp)
         run.progress(unified_diff(old.text, new, name) or f"{name} stays as it was")
         return ToolOutput.of(f"Edited {name}: {counted(places, 'replacement')}.")
 

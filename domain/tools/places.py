@@ -70,7 +70,11 @@ def printable(text: str) -> str:
 
 def encodable(text: str) -> str:
     """*text* as UTF-8 can say it: what stands for other bytes becomes the replacement character."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
 
 
 def _spelled(char: str) -> str:

@@ -1,15 +1,19 @@
-"""The Read tool: a text file with line numbers."""
+"""The Read tool: a text file with line numbers, or an image."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from norma.domain.model.actions import Action, Effects, Traits
+from norma.domain.model.blocks import Text
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import path_rule
+from norma.domain.tools.images import MOST_BYTES as MOST_IMAGE_BYTES
+from norma.domain.tools.images import image, media_type
 from norma.domain.tools.limits import counted, page
-from norma.domain.tools.places import asked_about, failed, locate, shown, use_of
+from norma.domain.tools.places import asked_about, encodable, failed, locate, shown, use_of
+from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.schemas import inputs, whole, words
-from norma.domain.tools.text_file import MARK, binary_kind
+from norma.domain.tools.text_file import TextFile, binary_kind
 from norma.ports.files import FileContent, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
@@ -23,7 +27,7 @@ SPEC = ToolSpec(
     "Show a text file with line numbers. A relative path starts at the first workspace root. Shows up to "
     f"{LINES} lines; for more, call again with the offset that the answer names. Lines over "
     f"{LINE_CHARACTERS} characters are cut. The numbers and the tab behind them are not part of the file. "
-    "Folders: use LS.",
+    "Images are shown as such. Folders: use LS.",
     inputs(
         {"file_path": words("The file, absolute or relative to the first workspace root.")},
         {
@@ -37,8 +41,9 @@ SPEC = ToolSpec(
 class Read(Tool):
     """Reads inside the workspace; outside, the policy is asked."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, remembered: Remembered) -> None:
         self._workspace = workspace
+        self._remembered = remembered
 
     @property
     def spec(self) -> ToolSpec:
@@ -65,6 +70,11 @@ class Read(Tool):
             content = await self._workspace.read(path, limit=MOST_BYTES)
         except OSError as error:
             raise failed(error, name) from error
+        self._remembered.saw(run.session, path, content.stamp)
+        kind = media_type(content.data)
+        if kind is not None and content.whole_size <= min(MOST_IMAGE_BYTES, len(content.data)):
+            size = counted(content.whole_size, "byte")
+            return ToolOutput((Text(f"[{name}: {kind}, {size}]"), image(content.data, kind, name)))
         first = max(1, int(run.arguments.get("offset", 1)))
         return ToolOutput.of(_view(content, name, first, int(run.arguments.get("limit", LINES))))
 
@@ -75,7 +85,8 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         return f"[{name} is a binary file ({kind}, {content.whole_size} bytes) and is not shown]"
     if not content.data:
         return f"[{name} is empty]"
-    lines = content.data.removeprefix(MARK).split(b"\n")
+    file = TextFile.of(content.data)
+    lines = file.text.split("\n")
     if not lines[-1]:
         lines.pop()
     cut_file = content.whole_size > len(content.data)
@@ -89,33 +100,31 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         at_least = "at least " if cut_file else ""
         size = f"{at_least}{counted(len(lines), 'line')}"
         return page([]).text(f"{name} has {size}; offset {first} is behind its end", beyond)
-    return _shown(lines, first, limit, beyond)
+    return _shown(lines, first, limit, file.note, beyond)
 
 
-def _shown(lines: Sequence[bytes], first: int, limit: int, beyond: str) -> str:
-    texts = [_decoded(line) for line in lines[first - 1 : first - 1 + limit]]
+def _shown(lines: Sequence[str], first: int, limit: int, encoding: str, beyond: str) -> str:
+    texts = [line.removesuffix("\r") for line in lines[first - 1 : first - 1 + limit]]
     fit = page([f"{number:>6}\t{_cut(text)}" for number, text in enumerate(texts, first)])
     end = first + len(fit.lines)
     long = [number for number in range(first, end) if len(texts[number - first]) > LINE_CHARACTERS]
     left = len(lines) - end + 1
-    return fit.text(
+    text = fit.text(
         f"{counted(left, 'more line')}; continue with offset={end}" if left else "",
         _cut_note(long),
-        "bytes that are no UTF-8 are shown as \ufffd" if _has_other_bytes(lines[first - 1 : end - 1]) else "",
+        encoding,
+        "" if _encodable(fit.lines) else "bytes that are no UTF-8 are shown as \ufffd",
         beyond if not left else "",
     )
+    return encodable(text)
 
 
-def _decoded(line: bytes) -> str:
-    return line.removesuffix(b"\r").decode("utf-8", "replace")
-
-
-def _has_other_bytes(lines: Sequence[bytes]) -> bool:
+def _encodable(lines: Sequence[str]) -> bool:
     try:
-        b"\n".join(lines).decode()
-    except UnicodeDecodeError:
-        return True
-    return False
+        "".join(lines).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _cut(text: str) -> str:

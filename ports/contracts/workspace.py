@@ -163,8 +163,9 @@ async def check_stamps(rig: WorkspaceRig) -> None:
     await raises(FileExistsError, late, "a change since the reading is not written over")
     assert rig.look(path) == b"other\n", "a refused write changes nothing"
     now = await rig.workspace.read(path)
-    await rig.workspace.write(path, b"mine", stamp=now.stamp)
+    written = await rig.workspace.write(path, b"mine", stamp=now.stamp)
     assert rig.look(path) == b"mine", "with the right stamp it is written"
+    assert (await rig.workspace.read(path)).stamp == written, "a write returns the stamp of what it wrote"
     again = rig.workspace.write(path, b"again", stamp=now.stamp)
     await raises(FileExistsError, again, "an own write is a change, too")
 

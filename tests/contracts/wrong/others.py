@@ -213,8 +213,8 @@ class FollowsLinks(MemoryWorkspace):
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         return await super().read(self._follow(path), limit=limit)
 
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
-        await super().write(self._follow(path), data, stamp=stamp)
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
+        return await super().write(self._follow(path), data, stamp=stamp)
 
 
 class ComparesPrefixes(MemoryWorkspace):
@@ -228,8 +228,8 @@ class KnowsTilde(MemoryWorkspace):
 
 
 class IgnoresStamps(MemoryWorkspace):
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
-        await super().write(path, data)
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
+        return await super().write(path, data)
 
 
 class SameStampAlways(MemoryWorkspace):
@@ -243,18 +243,24 @@ class CutsWithoutAWord(MemoryWorkspace):
         return evolve(content, whole_size=len(content.data))
 
 
-class LeavesItsDraft(MemoryWorkspace):
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
-        self.put(path + ".tmp", data)
+class GivesTheOldStamp(MemoryWorkspace):
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         await super().write(path, data, stamp=stamp)
+        return stamp or ""
+
+
+class LeavesItsDraft(MemoryWorkspace):
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
+        self.put(path + ".tmp", data)
+        return await super().write(path, data, stamp=stamp)
 
 
 class WritesInPlace(MemoryWorkspace):
-    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> None:
+    async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         if path in self.files:
             self.put(path, b"")
             await asyncio.sleep(0)
-        await super().write(path, data, stamp=stamp)
+        return await super().write(path, data, stamp=stamp)
 
 
 class ListsUnsorted(MemoryWorkspace):
@@ -274,6 +280,7 @@ WORKSPACES = (
     (FollowsLinks, "no_link_is_followed_on_the_way"),
     (ComparesPrefixes, "resolve"),
     (KnowsTilde, "resolve"),
+    (GivesTheOldStamp, "stamps"),
     (IgnoresStamps, "stamps"),
     (SameStampAlways, "stamps"),
     (CutsWithoutAWord, "read"),

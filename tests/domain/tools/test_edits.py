@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from norma.domain.tools.remembered import MOST, Remembered
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.tool import ToolRun
 from tests.domain.tools.calling import Host
@@ -148,7 +149,11 @@ def test_an_empty_old_string_is_against_the_schema(host):
         (b"a\r\nb\r\n", "a\r\nb", "x\r\ny", b"x\r\ny\r\n"),
         (b"a\r\nb\nc", "b\n", "x\n", b"a\r\nx\nc"),
         (b"\xef\xbb\xbfa\n", "a", "b", b"\xef\xbb\xbfb\n"),
-        (b"a\xff\xfe\xc3b", "a", "\u00e9", b"\xc3\xa9\xff\xfe\xc3b"),
+        (b"\xc3\xa9a\xff\xfe\xc3b", "a", "\u00e9", b"\xc3\xa9\xc3\xa9\xff\xfe\xc3b"),
+        (b"a caf\xe9\r\nb\r\n", "caf\u00e9\nb", "th\u00e9\nb", b"a th\xe9\r\nb\r\n"),
+        (b"\x80 5\n", "\u20ac 5", "\u20ac 6", b"\x80 6\n"),
+        ("\ufeffa\nb\n".encode("utf-16-le"), "b", "\U0001f600", "\ufeffa\n\U0001f600\n".encode("utf-16-le")),
+        ("\ufeffa\r\nb\r\n".encode("utf-16-be"), "a\nb", "c", "\ufeffc\r\n".encode("utf-16-be")),
         ("ä\u2028b".encode(), "b", "c", "ä\u2028c".encode()),
     ],
 )
@@ -212,3 +217,103 @@ async def test_edits_are_those_of_the_action_that_was_allowed(file, host):
     action = host.examine("Edit", arguments)
     await host.tools["Edit"].run(ToolRun(arguments, action, host.progress.append))
     assert file.read_text() == "b"
+
+
+async def test_a_character_that_the_encoding_has_not_is_refused(file, host):
+    file.write_bytes(b"caf\xe9\n")
+    with pytest.raises(ToolFailed, match="in Latin-1, which has no '\u2192'"):
+        await host.run("Edit", edit("caf\u00e9", "\u2192"))
+    assert file.read_bytes() == b"caf\xe9\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "content", "after", "note"),
+    [
+        (b"a\r\nb\r\n", "x\ny\n", b"x\r\ny\r\n", ", keeping CR LF"),
+        (b"a\r\nb\r\n", "x\r\ny\r\n", b"x\r\ny\r\n", ", keeping CR LF"),
+        (b"a\r\nb\n", "x\ny\n", b"x\ny\n", ""),
+        (b"caf\xe9", "th\u00e9", b"th\xe9", ", keeping Latin-1"),
+        (
+            b"caf\xe9",
+            "\u2192",
+            "\u2192".encode(),
+            ", now in UTF-8: the file is in Latin-1, which has no '\u2192'",
+        ),
+        (b"\xef\xbb\xbfa", "b", b"\xef\xbb\xbfb", ", keeping the mark in front"),
+        (
+            "\ufeffa\r\n".encode("utf-16-le"),
+            "b\n",
+            "\ufeffb\r\n".encode("utf-16-le"),
+            ", keeping UTF-16-LE and CR LF",
+        ),
+        (b"\x89PNG", "x\n", b"x\n", ""),
+        (b"", "x\n", b"x\n", ""),
+    ],
+)
+async def test_write_keeps_the_form_of_the_file(file, host, before, content, after, note):
+    file.write_bytes(before)
+    size = len(after)
+    said = await host.text("Write", {"file_path": "f", "content": content})
+    assert said == f"Overwrote f ({size} byte{'s' if size > 1 else ''}{note})."
+    assert file.read_bytes() == after
+
+
+# What a session knows
+
+
+WAYS = {"Write": {"file_path": "f", "content": "mine"}, "Edit": edit("o", "mine")}
+
+
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("knows", ["Read", "Write", "Edit"])
+async def test_a_change_after_the_session_knew_the_file_is_not_overwritten(file, host, name, knows):
+    file.write_text("xo")
+    first = {"Read": {"file_path": "f"}, "Write": {"file_path": "f", "content": "o"}, "Edit": edit("x", "y")}
+    await host.run(knows, first[knows])
+    file.write_text("theirs, o")
+    for _ in range(2):
+        with pytest.raises(ToolFailed, match=r"f was changed after it was read; Read it again"):
+            await host.run(name, WAYS[name])
+    assert file.read_text() == "theirs, o"
+    await host.run("Read", {"file_path": "f"})
+    await host.run(name, WAYS[name])
+    assert "mine" in file.read_text()
+
+
+async def test_own_changes_are_known(file, host):
+    await host.run("Write", {"file_path": "f", "content": "one"})
+    await host.run("Edit", edit("one", "two"))
+    await host.run("MultiEdit", edits(("two", "three")))
+    await host.run("Write", {"file_path": "f", "content": "four"})
+    assert file.read_text() == "four"
+
+
+async def test_a_file_that_was_never_read_may_be_edited(file, host):
+    file.write_text("one")
+    await host.run("Edit", edit("one", "two"))
+
+
+async def test_one_session_does_not_know_what_another_has_read(file, host):
+    file.write_text("one")
+    await host.run("Read", {"file_path": "f"}, "mine")
+    await host.run("Write", {"file_path": "f", "content": "theirs"}, "yours")
+    with pytest.raises(ToolFailed, match="changed after it was read"):
+        await host.run("Write", {"file_path": "f", "content": "mine"}, "mine")
+    assert file.read_text() == "theirs"
+
+
+async def test_the_same_file_through_a_link_is_the_same(tmp_path, file, host):
+    file.write_text("one")
+    (tmp_path / "link").symlink_to("f")
+    await host.run("Read", {"file_path": "link"})
+    file.write_text("two")
+    with pytest.raises(ToolFailed, match="changed after it was read"):
+        await host.run("Edit", edit("two", "three"))
+
+
+def test_of_very_many_files_the_oldest_are_forgotten():
+    remembered = Remembered()
+    for number in range(MOST + 1):
+        remembered.saw("mine", f"/{number}", "1")
+    assert not remembered.outdated("mine", "/0", "2")
+    assert remembered.outdated("mine", "/1", "2")

@@ -1,9 +1,12 @@
 """The Read tool over real files."""
 
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
 
+from norma.domain.model.blocks import Image, Text
+from norma.domain.tools.images import MOST_BYTES as MOST_IMAGE_BYTES
 from norma.domain.tools.limits import OUTPUT_CHARACTERS
 from norma.domain.tools.read import MOST_BYTES
 from norma.ports.errors import ToolFailed
@@ -81,13 +84,20 @@ async def test_only_line_feeds_end_lines(host):
 
 
 async def test_bytes_that_are_no_utf_8_are_replaced_and_named(host):
-    text = await read(host, b"a\xffb\n")
-    assert text == "     1\ta\ufffdb\n[bytes that are no UTF-8 are shown as \ufffd]"
+    text = await read(host, b"a\xffb\xc3\xa9\n")
+    assert text == "     1\ta\ufffdb\u00e9\n[bytes that are no UTF-8 are shown as \ufffd]"
     assert "UTF-8" not in await read(host, "a\ufffdb\n".encode())
 
 
 @pytest.mark.parametrize(
-    ("data", "kind"), [(b"\x89PNG\r\n", "PNG"), (b"ab\0c", "unknown"), ("x".encode("utf-16"), "UTF-16")]
+    ("data", "kind"),
+    [
+        (b"\x89PNG\r\n", "PNG"),
+        (b"ab\0c", "unknown"),
+        (b"%PDF-1.7\n", "PDF"),
+        (b"\xff\xfea\0b", "begins like UTF-16"),
+        (b"\xff\xfea\0\0\0", "begins like UTF-16"),
+    ],
 )
 async def test_a_binary_file_is_described(host, data, kind):
     text = await read(host, data)
@@ -119,3 +129,69 @@ async def test_an_error_says_what_would_help(tmp_path, host, path, words):
 
 def test_a_limit_of_nothing_is_against_the_schema(host):
     assert "limit" in str(host.fault("Read", {"file_path": "f", "limit": 0}))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-8-sig"])
+async def test_text_with_a_mark_in_front_is_shown(host, encoding):
+    mark = b"\xfe\xff" if encoding == "utf-16-be" else b""
+    text = await read(host, mark + "\u00e9\r\n\U0001f600 two\r\n".encode(encoding))
+    lines = text.split("\n")
+    assert lines[:2] == ["     1\t\u00e9", "     2\t\U0001f600 two"]
+    name = {"utf-16": "UTF-16-LE", "utf-32": "UTF-32-LE"}.get(encoding, encoding.upper())
+    assert lines[2:] == ([] if "8" in name else [f"[the file is in {name}, and stays so if edited]"])
+
+
+async def test_half_a_pair_in_utf_16_is_shown_as_unreadable(host):
+    text = await read(host, b"\xff\xfe" + "a\ud800b".encode("utf-16-le", "surrogatepass"))
+    assert text.startswith("     1\ta\ufffdb\n")
+    assert text.encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "shown", "name"),
+    [
+        (b"caf\xe9\n", "caf\u00e9", "Latin-1"),
+        (b"\x93quoted\x94 caf\xe9\n", "\u201cquoted\u201d caf\u00e9", "Windows-1252"),
+    ],
+)
+async def test_latin_1_is_shown_with_a_note(host, data, shown, name):
+    assert await read(host, data) == f"     1\t{shown}\n[the file is in {name}, and stays so if edited]"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"caf\xe9 \xc3\xa9\n", b"caf\xe9\x01\n", b"\x81\xe9\n"],
+    ids=["UTF-8 too", "a control", "no 1252"],
+)
+async def test_what_does_not_read_as_latin_1_stays_utf_8(host, data):
+    assert "[bytes that are no UTF-8 are shown as \ufffd]" in await read(host, data)
+
+
+async def test_utf_8_that_ends_inside_a_character_is_no_latin_1(host):
+    assert "no UTF-8" in await read(host, "th\u00e9, caf\u00e9".encode()[:-1])
+
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0rest", "image/jpeg"),
+        (b"GIF89a" + b"\0" * 9, "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+    ],
+)
+async def test_an_image_is_an_image_block(host, data, kind):
+    put(host, data)
+    text, picture = (await host.run("Read", {"file_path": "f"})).blocks
+    assert text == Text(f"[f: {kind}, {len(data)} bytes]")
+    assert picture == Image(kind, b64encode(data).decode(), name="f")
+
+
+async def test_an_image_that_no_model_takes_is_described(host):
+    data = PNG + b"\0" * MOST_IMAGE_BYTES
+    assert await read(host, data) == (
+        f"[f is a binary file (a PNG image, {len(data)} bytes) and is not shown]"
+    )
