@@ -8,7 +8,7 @@ import re
 from abc import abstractmethod
 from typing import Any, Protocol
 
-from norma.adapters.http.json_text import parse, parse_exactly
+from norma.adapters.http.json_text import parse_exactly, whole
 from norma.adapters.mcp.frames import Frame
 from norma.adapters.mcp.lines import LongFrame
 from norma.domain.model.failures import Failure
@@ -75,11 +75,23 @@ class Channel(Protocol):
 
 def read_frame(data: bytes) -> Any:
     """
-    The JSON of a line. Raises ValueError.
+    The JSON of a line, with whole characters only. Raises ValueError.
 
     Exact where it matters: a structured result and an id keep integers that the quick library would round.
     """
-    value = parse(data)
-    if _LONG_NUMBER.search(data) and (b'"structuredContent"' in data or b'"method"' in data):
-        return parse_exactly(data)
+    import orjson
+
+    try:
+        value = orjson.loads(data)
+    except ValueError:
+        return whole(parse_exactly(data))
+    if isinstance(value, dict) and _may_be_rounded(value) and _LONG_NUMBER.search(data):
+        return whole(parse_exactly(data))
     return value
+
+
+def _may_be_rounded(frame: Frame) -> bool:
+    result = frame.get("result")
+    if isinstance(result, dict):
+        return result.get("structuredContent") is not None
+    return isinstance(frame.get("id"), float)

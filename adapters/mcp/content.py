@@ -1,7 +1,8 @@
 """
 What a server answers, as neutral blocks (contract P3). Pure.
 
-Nothing is dropped in silence: what can't be a block becomes a short text that names it. Order is kept.
+Nothing is dropped in silence: what can't be a block becomes a short text that names it. Order is kept. What
+comes in has whole characters only (see `channel.read_frame`).
 """
 
 import binascii
@@ -10,7 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from norma.adapters.http.json_text import whole_text
 from norma.domain.model.blocks import Audio, Document, Image, ResultBlock, Text
 from norma.domain.model.messages import Message
 from norma.ports.tool import ToolOutput
@@ -70,7 +70,7 @@ def resource_block(resource: Any) -> ResultBlock:
     text = resource.get("text")
     if isinstance(text, str):
         about = ", ".join(part for part in (uri, media_type) if part)
-        return Text(whole_text(f"[resource {about}]\n{text}"))
+        return Text(f"[resource {about}]\n{text}")
     if "blob" not in resource:
         return Text(f"[left out: the resource {uri} has neither text nor data]")
     kind = media_type.partition("/")[0]
@@ -114,7 +114,7 @@ def _link(item: Mapping[str, Any]) -> str:
     """A link in words: its address is the server's own, nothing that a model's provider could fetch."""
     uri, name = _word(item.get("uri")), _word(item.get("title")) or _word(item.get("name"))
     about = [part for part in (name, _word(item.get("mimeType")), _word(item.get("description"))) if part]
-    return whole_text(f"[resource link {uri}{': ' if about else ''}{', '.join(about)}]")
+    return f"[resource link {uri}{': ' if about else ''}{', '.join(about)}]"
 
 
 def _says(blocks: list[ResultBlock], structured: Any) -> bool:
@@ -148,11 +148,11 @@ def _canonical(text: str) -> str:
 
 
 def _text(text: str) -> Text | None:
-    return Text(whole_text(text)) if text else None
+    return Text(text) if text else None
 
 
 def _json(value: Any) -> str:
-    return whole_text(json.dumps(value, ensure_ascii=False, indent=None, default=str))
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _word(value: Any) -> str:
