@@ -389,7 +389,7 @@ def no_empty_text(body: Any, _: str) -> None:
         content = message["content"]
         assert not isinstance(content, str) or content.strip()
     for block in _every_object([body.get("system"), body["messages"]]):
-        if block.get("type") == "text":
+        if block.get("type") == "text" and "media_type" not in block:
             assert block["text"].strip()
         if block.get("type") == "tool_result":
             assert block["content"] != ""
