@@ -94,3 +94,22 @@ class Workspace(Protocol):
     @abstractmethod
     async def list(self, path: str) -> tuple[Entry, ...]:
         """The entries of a folder, sorted by name; links are not followed."""
+
+
+class IgnoreList(Protocol):
+    """The lines of one ignore file."""
+
+    @abstractmethod
+    def names(self, path: str, *, is_folder: bool) -> bool | None:
+        """
+        Whether a line leaves out *path*, relative to the folder of the file: True, False for one that a
+        `!` keeps, None if no line speaks of it. What is beneath a folder that is left out is not asked about.
+        """
+
+
+class IgnoreRules(Protocol):
+    """Reads ignore files as git and ripgrep do."""
+
+    @abstractmethod
+    def read(self, data: bytes) -> IgnoreList:
+        """The list in a `.gitignore` or a file like it. A line that means nothing is passed over."""

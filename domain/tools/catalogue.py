@@ -14,7 +14,7 @@ from norma.domain.tools.write import Write
 from norma.ports.clock import Clock
 from norma.ports.commands import CommandRunner, CommandTasks
 from norma.ports.file_search import FileSearch
-from norma.ports.files import Workspace
+from norma.ports.files import IgnoreRules, Workspace
 from norma.ports.tool import Tool
 
 
@@ -26,12 +26,14 @@ def builtin_tools(
     *,
     tasks: CommandTasks | None = None,
     clock: Clock | None = None,
+    ignores: IgnoreRules | None = None,
 ) -> tuple[Tool, ...]:
     """
     Every built-in tool, in the order in which a model is told of them.
 
     *policy* is not for judging calls, which the engine does, but for what searches and lists leave out.
-    Without *tasks* there are no background tasks, without a *clock* there is no sleep.
+    Without *tasks* there are no background tasks, without a *clock* there is no sleep, and without *ignores*
+    nothing is left out for being ignored.
     """
     remembered = Remembered()
     of_tasks: tuple[Tool, ...] = ()
@@ -39,8 +41,8 @@ def builtin_tools(
         of_tasks = TaskOutput(tasks), TaskStop(tasks), TaskList(tasks), Monitor(workspace, tasks)
     return (
         Read(workspace, remembered),
-        LS(workspace, policy),
-        Glob(workspace, policy),
+        LS(workspace, policy, ignores),
+        Glob(workspace, policy, ignores),
         Grep(workspace, search, policy),
         Write(workspace, remembered),
         Edit(workspace, remembered),

@@ -10,26 +10,33 @@ from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.policy.rules import path_rule
 from norma.domain.tools.glob_pattern import GlobPattern, Places
-from norma.domain.tools.limits import counted, page
+from norma.domain.tools.ignoring import Ignoring, ignored_note, ignoring_above
+from norma.domain.tools.limits import counted, page, rest
 from norma.domain.tools.ls import left_out
 from norma.domain.tools.places import asked_about, failed, locate_inside, printable, shown, use_of
-from norma.domain.tools.schemas import inputs, text, words
+from norma.domain.tools.schemas import flag, inputs, text, whole, words
 from norma.ports.errors import Refused
-from norma.ports.files import Entry, Workspace
+from norma.ports.files import Entry, IgnoreRules, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
 NEVER_ENTERED = ".git"
 ENTERED_IF_NAMED = "node_modules"
+MOST_SHOWN = 1000
 
 SPEC = ToolSpec(
     "Glob",
     "Find files inside the workspace by a pattern of their path, such as `src/**/*.py` or `*.{ts,tsx}`. "
     "`**` stands for any number of folders; a pattern without a slash fits at any depth. Sorted by path. "
-    f"Links are not followed, {NEVER_ENTERED} is never entered, {ENTERED_IF_NAMED} only if pattern or path "
-    "names it.",
+    f"What .gitignore names is left out. Links are not followed, {NEVER_ENTERED} is never entered, "
+    f"{ENTERED_IF_NAMED} only if pattern or path names it.",
     inputs(
         {"pattern": words("The pattern, relative to the path.")},
-        {"path": text("The folder to search; the first workspace root if not given.")},
+        {
+            "path": text("The folder to search; the first workspace root if not given."),
+            "include_ignored": flag("Find what .gitignore names, too."),
+            "offset": whole("How many files to pass over first.", minimum=0),
+            "limit": whole(f"How many files to show, {MOST_SHOWN} if not given.", minimum=1),
+        },
     ),
 )
 
@@ -37,9 +44,12 @@ SPEC = ToolSpec(
 class Glob(Tool):
     """Walks folders inside the workspace roots only (rule G7)."""
 
-    def __init__(self, workspace: Workspace, policy: CurrentPolicy) -> None:
+    def __init__(
+        self, workspace: Workspace, policy: CurrentPolicy, ignores: IgnoreRules | None = None
+    ) -> None:
         self._workspace = workspace
         self._policy = policy
+        self._ignores = ignores
 
     @property
     def spec(self) -> ToolSpec:
@@ -67,18 +77,22 @@ class Glob(Tool):
         pattern = _pattern(run.arguments)
         path = run.action.paths[0].path
         enter_all = pattern.names(ENTERED_IF_NAMED) or ENTERED_IF_NAMED in path.split("/")
-        walk = _Walk(self._workspace, self._policy, pattern, enter_all)
+        ignoring = None
+        if self._ignores is not None and not run.arguments.get("include_ignored", False):
+            ignoring = await ignoring_above(self._workspace, self._ignores, path)
+        walk = _Walk(self._workspace, self._policy, pattern, enter_all, ignoring)
         try:
             await walk.through(path)
         except OSError as error:
             raise failed(error, shown(self._workspace, path)) from error
-        fit = page([shown(self._workspace, one) for one in sorted(walk.found)])
+        found = sorted(walk.found)
+        offset = int(run.arguments.get("offset", 0))
+        part = found[offset : offset + int(run.arguments.get("limit", MOST_SHOWN))]
+        fit = page([shown(self._workspace, one) for one in part])
         return ToolOutput.of(
             fit.text(
-                "" if walk.found else f"no file in {shown(self._workspace, path)} fits",
-                f"{counted(fit.left, 'more file')}; narrow the pattern or the path to see them"
-                if fit.left
-                else "",
+                "" if found else f"no file in {shown(self._workspace, path)} fits",
+                rest(len(found), offset, len(fit.lines), "file"),
                 *walk.notes(),
             )
         )
@@ -92,22 +106,28 @@ class _Walk:
     _policy: CurrentPolicy
     _pattern: GlobPattern
     _enter_all: bool
+    _ignoring: Ignoring | None
     found: list[str] = field(factory=list)
     _hidden: int = 0
     _passed_by: int = 0
     _closed: int = 0
+    _ignored: int = 0
 
     async def through(self, top: str) -> None:
         """Raises OSError if *top* can't be listed; what can't be listed beneath it is counted."""
-        pending = [(top, self._pattern.start())]
+        pending = [(top, self._pattern.start(), self._ignoring)]
         while pending:
-            folder, places = pending.pop()
-            for entry in await self._entries(folder, is_top=folder == top):
+            folder, places, ignoring = pending.pop()
+            entries = await self._entries(folder, is_top=folder == top)
+            if ignoring is not None:
+                names = {entry.name for entry in entries}
+                ignoring = await ignoring.within(self._workspace, folder, names)
+            for entry in entries:
                 after = self._pattern.step(places, entry.name)
                 path = f"{folder.rstrip('/')}/{entry.name}"
-                if self._wanted(entry, path, after):
+                if self._wanted(entry, path, after, ignoring):
                     if entry.kind == "folder":
-                        pending.append((path, after))
+                        pending.append((path, after, ignoring))
                     else:
                         self.found.append(path)
 
@@ -116,6 +136,8 @@ class _Walk:
         return (
             left_out(self._hidden, "file or folder", "files or folders"),
             f"{ENTERED_IF_NAMED} was not entered; name it in the pattern to do so" if self._passed_by else "",
+            ignored_note(self._ignored, "file or folder", "files or folders"),
+            self._ignoring.unread.note() if self._ignoring is not None else "",
             f"could not be listed: {counted(self._closed, 'folder')}" if self._closed else "",
         )
 
@@ -128,7 +150,7 @@ class _Walk:
             self._closed += 1
             return ()
 
-    def _wanted(self, entry: Entry, path: str, places: Places) -> bool:
+    def _wanted(self, entry: Entry, path: str, places: Places, ignoring: Ignoring | None) -> bool:
         is_folder = entry.kind == "folder"
         if not places or entry.kind == "other" or not (is_folder or self._pattern.matched(places)):
             return False
@@ -139,6 +161,9 @@ class _Walk:
             return False
         if self._policy.policy.hides(path, self._workspace.roots):
             self._hidden += 1
+            return False
+        if ignoring is not None and ignoring.leaves_out(path, is_folder=is_folder):
+            self._ignored += 1
             return False
         return True
 

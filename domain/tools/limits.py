@@ -30,6 +30,16 @@ def page(lines: Sequence[str]) -> Page:
     return Page(tuple(lines), 0)
 
 
+def rest(size: int, offset: int, shown: int, noun: str, plural: str | None = None) -> str:
+    """The note on a part of a list of *size* rows: how to see what is behind it. Empty if nothing is."""
+    left = size - offset - shown
+    if left > 0:
+        return f"{left} more of {counted(size, noun, plural)}; continue with offset={offset + shown}"
+    if size and offset >= size:
+        return f"there is nothing behind the first {counted(size, noun, plural)}"
+    return ""
+
+
 def counted(number: int, noun: str, plural: str | None = None) -> str:
     """`1 line`, `2 lines`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -7,26 +7,41 @@ from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.policy.rules import path_rule
-from norma.domain.tools.limits import counted, page
+from norma.domain.tools.ignoring import ignored_note, ignoring_above
+from norma.domain.tools.limits import counted, page, rest
 from norma.domain.tools.places import asked_about, failed, locate_inside, printable, shown, use_of
-from norma.domain.tools.schemas import inputs, text
-from norma.ports.files import Entry, Workspace
+from norma.domain.tools.schemas import flag, inputs, text, whole
+from norma.ports.files import Entry, IgnoreRules, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
+
+MOST_SHOWN = 1000
 
 SPEC = ToolSpec(
     "LS",
     "List a folder inside the workspace: folders first (with a slash at the end), then files with their "
-    "size in bytes, each sorted by name. Not recursive; use Glob for that.",
-    inputs({}, {"path": text("The folder; the first workspace root if not given.")}),
+    "size in bytes, each sorted by name. What .gitignore names is left out. Not recursive; use Glob for "
+    "that.",
+    inputs(
+        {},
+        {
+            "path": text("The folder; the first workspace root if not given."),
+            "include_ignored": flag("Show what .gitignore names, too."),
+            "offset": whole("How many entries to pass over first.", minimum=0),
+            "limit": whole(f"How many entries to show, {MOST_SHOWN} if not given.", minimum=1),
+        },
+    ),
 )
 
 
 class LS(Tool):
     """Lists folders inside the workspace roots only (rule G7)."""
 
-    def __init__(self, workspace: Workspace, policy: CurrentPolicy) -> None:
+    def __init__(
+        self, workspace: Workspace, policy: CurrentPolicy, ignores: IgnoreRules | None = None
+    ) -> None:
         self._workspace = workspace
         self._policy = policy
+        self._ignores = ignores
 
     @property
     def spec(self) -> ToolSpec:
@@ -54,17 +69,29 @@ class LS(Tool):
         except OSError as error:
             raise failed(error, name) from error
         policy, roots = self._policy.policy, self._workspace.roots
-        open_ones = [one for one in entries if not policy.hides(f"{path.rstrip('/')}/{one.name}", roots)]
-        open_ones.sort(key=lambda one: (one.kind != "folder", one.name))
-        fit = page([_line(one) for one in open_ones])
-        hidden = len(entries) - len(open_ones)
+        start = path.rstrip("/") + "/"
+        open_ones = [one for one in entries if not policy.hides(start + one.name, roots)]
+        kept, unread = open_ones, ""
+        if self._ignores is not None and not run.arguments.get("include_ignored", False):
+            above = await ignoring_above(self._workspace, self._ignores, path)
+            ignoring = await above.within(self._workspace, path, {one.name for one in entries})
+            kept = [
+                one
+                for one in open_ones
+                if not ignoring.leaves_out(start + one.name, is_folder=one.kind == "folder")
+            ]
+            unread = ignoring.unread.note()
+        kept = sorted(kept, key=lambda one: (one.kind != "folder", one.name))
+        offset = int(run.arguments.get("offset", 0))
+        shown_ones = kept[offset : offset + int(run.arguments.get("limit", MOST_SHOWN))]
+        fit = page([_line(one) for one in shown_ones])
         return ToolOutput.of(
             fit.text(
                 "" if entries else f"{name} is empty",
-                f"{counted(fit.left, 'more entry', 'more entries')}; Glob with a pattern shows some of them"
-                if fit.left
-                else "",
-                left_out(hidden, "entry", "entries"),
+                rest(len(kept), offset, len(fit.lines), "entry", "entries"),
+                left_out(len(entries) - len(open_ones), "entry", "entries"),
+                ignored_note(len(open_ones) - len(kept), "entry", "entries"),
+                unread,
             )
         )
 

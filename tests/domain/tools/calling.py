@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from norma.adapters.files.workspace import DiskWorkspace
+from norma.adapters.grep.ignoring import GitIgnore
 from norma.adapters.memory.commands import ScriptedCommands
 from norma.adapters.memory.search import ScriptedSearch
 from norma.adapters.schemas.checks import SchemaChecks
@@ -43,6 +44,7 @@ class Host:
             self.policy,
             tasks=tasks,
             clock=clock,
+            ignores=GitIgnore(),
         )
         self.tools: dict[str, Tool] = {tool.spec.name: tool for tool in tools}
         self.progress: list[str] = []

@@ -1,12 +1,16 @@
 """The Glob tool over real trees, and its patterns."""
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from norma.adapters.grep.search import GrepSearch
 from norma.domain.tools.glob_pattern import GlobPattern
 from norma.domain.tools.limits import OUTPUT_CHARACTERS
 from norma.ports.errors import Refused, ToolFailed
+from norma.ports.file_search import SearchQuery
 from tests.domain.tools.calling import Host
 
 FILES = (
@@ -121,12 +125,118 @@ async def test_an_unreadable_folder_beneath_is_counted(tree, monkeypatch):
     assert text == "src/a.py\n[could not be listed: 1 folder]"
 
 
-async def test_many_files_are_cut_at_a_line(tmp_path):
-    for number in range(1000):
-        (tmp_path / f"{number:04}-{'x' * 60}").write_text("")
-    text = await Host(tmp_path).text("Glob", {"pattern": "*"})
-    assert len(text) < OUTPUT_CHARACTERS + 200
-    assert f"[{1000 - text.count('-x')} more files; narrow" in text
+async def test_many_files_are_cut_at_a_line_and_reading_on_gives_all(tmp_path):
+    names = [f"{number:04}-{'x' * 60}" for number in range(1000)]
+    for name in names:
+        (tmp_path / name).write_text("")
+    seen: list[str] = []
+    while True:
+        text = await Host(tmp_path).text("Glob", {"pattern": "*", "offset": len(seen)})
+        assert len(text) < OUTPUT_CHARACTERS + 200
+        lines = text.split("\n")
+        seen += [line for line in lines if line.endswith("x")]
+        if not lines[-1].startswith("["):
+            break
+        assert lines[-1] == f"[{1000 - len(seen)} more of 1000 files; continue with offset={len(seen)}]"
+    assert seen == names
+
+
+async def test_a_limit_and_an_offset_behind_the_end(tree):
+    host = Host(tree)
+    text = await host.text("Glob", {"pattern": "*.py", "limit": 1, "offset": 1})
+    assert text.startswith("src/deep/er/c.py\n[1 more of 3 files; continue with offset=2]")
+    text = await host.text("Glob", {"pattern": "*.py", "offset": 9})
+    assert text.startswith("[there is nothing behind the first 3 files]")
+
+
+# ignore files
+
+IGNORING = {
+    ".gitignore": "*.log\n/build/\n!keep.log\nsub/only.txt\n",
+    ".ignore": "!shown.log\n",
+    "a.log": "",
+    "keep.log": "",
+    "shown.log": "",
+    "build/x.py": "",
+    "sub/build/x.py": "",
+    "sub/only.txt": "",
+    "sub/.gitignore": "!b.log\nlocal\n",
+    "sub/b.log": "",
+    "sub/local/deep.py": "",
+    "sub/only/only.txt": "",
+    "inner/.git/HEAD": "",
+    "inner/c.log": "",
+}
+
+
+@pytest.fixture
+def repository(tmp_path):
+    root = tmp_path / "repo"
+    for name, content in IGNORING.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content or "text\n")
+    (root / ".git").mkdir()
+    return root
+
+
+SHOWN = [
+    ".gitignore",
+    ".ignore",
+    "inner/c.log",
+    "keep.log",
+    "shown.log",
+    "sub/.gitignore",
+    "sub/b.log",
+    "sub/build/x.py",
+    "sub/only/only.txt",
+]
+
+
+async def test_what_ignore_files_name_is_left_out_and_counted(repository):
+    text = await Host(repository).text("Glob", {"pattern": "**"})
+    note = "[left out, since ignore files name them: 4 files or folders; include_ignored shows them]"
+    assert text.split("\n") == [*SHOWN, note]
+    every = await Host(repository).text("Glob", {"pattern": "**", "include_ignored": True})
+    assert every.split("\n") == sorted(name for name in IGNORING if ".git/" not in name)
+
+
+async def test_ignore_files_above_the_folder_count_down_from_the_root(repository):
+    assert await found(repository, "*", "sub") == [name for name in SHOWN if name.startswith("sub/")]
+    # A folder that is named is searched, even one that is left out.
+    assert await found(repository, "*", "build") == ["build/x.py"]
+    assert await found(repository, "build/*.py") == ["build/x.py"]
+
+
+async def test_gitignore_counts_in_a_repository_only_and_one_above_the_root_is_one(repository):
+    (repository / ".git").rmdir()
+    assert "a.log" in await found(repository, "*.log")
+    (repository.parent / ".git").mkdir()
+    assert "a.log" not in await found(repository, "*.log")
+
+
+async def test_the_same_files_as_a_search_that_shows_hidden_ones(repository):
+    query = SearchQuery("", str(repository), hidden=True, limit=0)
+    for environ in ({"NORMA_DISABLE_RIPGREP": "1"}, os.environ):
+        result = await GrepSearch(environ=environ).search(
+            query, progress=lambda line: None, excluded=lambda path: False
+        )
+        names = {line.path.removeprefix(f"{repository}/") for line in result.lines}
+        assert sorted(names) == SHOWN
+
+
+@pytest.mark.parametrize("kind", ["link out", "folder", "link inside"])
+async def test_an_odd_ignore_file(repository, kind):
+    odd = repository / "sub/.ignore"
+    (repository.parent / "rules").write_text("*")
+    (repository / "rules.txt").write_text("b.log")
+    if kind == "folder":
+        odd.mkdir()
+    else:
+        odd.symlink_to("../../rules" if kind == "link out" else "../rules.txt")
+    text = await Host(repository).text("Glob", {"pattern": "*.log", "path": "sub"})
+    lost = "[could not be read, so that nothing is left out by it: 1 ignore file]"
+    assert (lost in text) == (kind != "link inside")
+    assert ("sub/b.log" in text) == (kind != "link inside")
 
 
 def test_too_many_braces_are_refused(tree):

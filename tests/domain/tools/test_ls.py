@@ -37,13 +37,48 @@ async def test_T3_what_a_deny_rule_covers_is_left_out_and_counted(tmp_path):
     assert text == "readme\t0 bytes\n[left out, since a rule denies reading: 2 entries]"
 
 
-async def test_a_long_list_is_cut_and_says_so(tmp_path):
-    for number in range(1000):
-        (tmp_path / f"{number:04}-{'x' * 60}").write_text("")
-    text = await Host(tmp_path).text("LS", {})
-    assert len(text) < OUTPUT_CHARACTERS + 200
-    shown = text.count("bytes")
-    assert text.endswith(f"[{1000 - shown} more entries; Glob with a pattern shows some of them]")
+async def test_a_long_list_is_cut_and_reading_on_gives_all_of_it(tmp_path):
+    names = [f"{number:04}-{'x' * 60}" for number in range(1000)]
+    for name in names:
+        (tmp_path / name).write_text("")
+    seen, offset = [], 0
+    while True:
+        text = await Host(tmp_path).text("LS", {"offset": offset})
+        assert len(text) < OUTPUT_CHARACTERS + 200
+        lines = text.split("\n")
+        seen += [line.split("\t")[0] for line in lines if "\t" in line]
+        if not lines[-1].startswith("["):
+            break
+        offset = len(seen)
+        assert lines[-1] == f"[{1000 - offset} more of 1000 entries; continue with offset={offset}]"
+    assert seen == names
+
+
+async def test_a_limit_and_an_offset_behind_the_end(tmp_path):
+    for name in "abc":
+        (tmp_path / name).write_text("")
+    host = Host(tmp_path)
+    assert await host.text("LS", {"limit": 1, "offset": 1}) == (
+        "b\t0 bytes\n[1 more of 3 entries; continue with offset=2]"
+    )
+    assert await host.text("LS", {"offset": 3}) == "[there is nothing behind the first 3 entries]"
+
+
+async def test_what_gitignore_names_is_left_out_counted_and_shown_if_asked(tmp_path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("/build\n*.log\n")
+    for name in ("a.log", "build/x", "sub/b.log", "sub/build/y", "sub/keep"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("")
+    host = Host(tmp_path)
+    assert (await host.text("LS", {})).split("\n") == [
+        ".git/",
+        "sub/",
+        ".gitignore\t13 bytes",
+        "[left out, since ignore files name them: 2 entries; include_ignored shows them]",
+    ]
+    assert (await host.text("LS", {"path": "sub"})).split("\n")[:2] == ["build/", "keep\t0 bytes"]
+    assert "build/\nsub/" in await host.text("LS", {"include_ignored": True})
 
 
 @pytest.mark.parametrize(("path", "words"), [("none", "does not exist"), ("f", "is a file and not a folder")])
