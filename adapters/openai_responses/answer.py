@@ -111,6 +111,10 @@ class AnswerDecoder(AnswerDecoding):
                 self._all_arguments(self._call(value), value.get("arguments"))
             case "response.output_text.annotation.added":
                 self._annotation(value)
+            case "response.content_part.added":
+                self._part_began("message", value, value.get("content_index"))
+            case "response.reasoning_summary_part.added":
+                self._part_began("reasoning", value, value.get("summary_index"))
             case _:  # a heartbeat, or something newer than this
                 pass
 
@@ -122,40 +126,35 @@ class AnswerDecoder(AnswerDecoding):
         item, is_new = self._items.for_delta("message", *where[:2])
         if is_new:
             self._assembly.end_block()
-        part = self._tell(item, (kind, where[2]), text, whole=whole)
-        if kind == "text" and part is not None:
+        if not isinstance(text, str):
+            return
+        part = item.part(kind, where[2])
+        self._tell(item, part, part.missing(text) if whole else text)
+        if kind == "refusal":
+            self._refused = True
+        else:
             self._where, self._part = where, part
 
-    def _tell(self, item: Item, key: Any, text: object, *, whole: bool) -> Part | None:
-        """Tell what of *text* is new; each part of a message is a block of its own."""
-        if not isinstance(text, str):
-            return None
-        part = item.parts.setdefault(key, Part())
-        piece = part.missing(text) if whole else text
+    def _tell(self, item: Item, part: Part, piece: str) -> None:
+        """Tell a piece; each part of a message is a block of its own."""
         if not piece:
-            return part
+            return
         if item.last is not part:
             self._assembly.end_block()
             item.last = part
-        if key[0] == "refusal":
-            self._refused = True
         part.pieces.append(piece)
         self._assembly.text(piece)
-        return part
 
     def _think(self, kind: str, event: dict[str, Any], text: object, *, whole: bool = False) -> None:
         item, is_new = self._items.for_delta("reasoning", event.get("item_id"), event.get("output_index"))
         if is_new:
             self._assembly.end_block()
-        at = event.get("summary_index" if kind == "summary" else "content_index")
-        self._tell_thought(item, (kind, at), text, whole=whole)
+        if isinstance(text, str):
+            part = item.part(kind, event.get("summary_index" if kind == "summary" else "content_index"))
+            self._tell_thought(item, part, part.missing(text) if whole else text)
 
-    def _tell_thought(self, item: Item, key: Any, text: object, *, whole: bool) -> None:
-        """Tell what of *text* is new; the parts of an item are one block, a blank line between them."""
-        if not isinstance(text, str):
-            return
-        part = item.parts.setdefault(key, Part())
-        piece = part.missing(text) if whole else text
+    def _tell_thought(self, item: Item, part: Part, piece: str) -> None:
+        """Tell a piece; the parts of an item are one block, a blank line between them."""
         if not piece:
             return
         if item.last is not part:
@@ -169,9 +168,14 @@ class AnswerDecoder(AnswerDecoding):
         annotation = event.get("annotation")
         item = self._items.find("message", event.get("item_id"), event.get("output_index"))
         if isinstance(annotation, dict) and annotation and item is not None:
-            part = item.parts.setdefault(("text", event.get("content_index")), Part())
-            part.citations += 1
+            item.part("text", event.get("content_index")).citations += 1
             self._assembly.citation(annotation)
+
+    def _part_began(self, kind: str, event: dict[str, Any], index: object) -> None:
+        """Counts the parts of an item, for servers that leave out their numbers."""
+        item = self._items.find(kind, event.get("item_id"), event.get("output_index"))
+        if item is not None:
+            item.begun = index if isinstance(index, int) else item.begun + 1
 
     # Calls
 
@@ -251,26 +255,35 @@ class AnswerDecoder(AnswerDecoding):
                 self._assembly.opaque(payload)
 
     def _finish_message(self, item: Item, payload: dict[str, Any]) -> None:
-        for kind, index, part in _parts(payload.get("content")):
-            name = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(kind)
-            if name is None:
-                continue
-            text = part.get("refusal" if name == "refusal" else "text")
-            told = self._tell(item, _key(item, name, index), text, whole=True)
-            annotations = part.get("annotations")
-            if told is not None and isinstance(annotations, list):
-                for annotation in annotations[told.citations :]:
+        parts = [(kind, at, text, part) for kind, at, text, part in _parts(payload.get("content"))]
+        whole = all(
+            item.has_told(name, [text for kind, _, text, _ in parts if kind == name])
+            for name in ("text", "refusal")
+        )
+        for kind, at, text, listed in parts:
+            if kind == "refusal":
+                self._refused = True
+            part = item.part(kind, at)
+            if not whole:
+                self._tell(item, part, part.missing(text))
+            annotations = listed.get("annotations")
+            if isinstance(annotations, list):
+                for annotation in annotations[part.citations :]:
                     if isinstance(annotation, dict) and annotation:
-                        told.citations += 1
+                        part.citations += 1
                         self._assembly.citation(annotation)
         self._assembly.end_block()
 
     def _finish_reasoning(self, item: Item, payload: dict[str, Any]) -> None:
         for name in ("summary", "content"):
-            for _, index, part in _parts(payload.get(name)):
-                self._tell_thought(item, _key(item, name, index), part.get("text"), whole=True)
+            parts = [(at, text) for _, at, text, _ in _parts(payload.get(name))]
+            if not item.has_told(name, [text for _, text in parts]):
+                for at, text in parts:
+                    part = item.part(name, at)
+                    self._tell_thought(item, part, part.missing(text))
         encrypted = payload.get("encrypted_content")
-        if isinstance(encrypted, str) and encrypted:
+        # It belongs in front of what followed, so it is of no use when that was told already.
+        if isinstance(encrypted, str) and encrypted and self._items.is_latest(item):
             self._assembly.encrypted(encrypted)
         self._assembly.end_block()
 
@@ -371,18 +384,16 @@ def _listed(value: Any) -> object:
     return response.get("output") if isinstance(response, dict) else value.get("output")
 
 
-def _parts(parts: object) -> list[tuple[str, int, dict[str, Any]]]:
-    """The parts of a finished item: the kind of each, and its place."""
-    found = parts if isinstance(parts, list) else []
-    return [(str(part.get("type")), at, part) for at, part in enumerate(found) if isinstance(part, dict)]
-
-
-def _key(item: Item, name: str, index: int) -> Any:
-    """Under which key a part of a finished item was streamed: some servers leave out the index."""
-    if (name, index) in item.parts:
-        return name, index
-    same = [key for key in item.parts if key[0] == name]
-    return same[0] if len(same) == 1 and same[0][1] is None else (name, index)
+def _parts(parts: object) -> list[tuple[str, int, str, dict[str, Any]]]:
+    """The parts of a finished item that hold text: the kind of each, its place, and the text."""
+    out = []
+    for at, part in enumerate(parts if isinstance(parts, list) else ()):
+        if isinstance(part, dict):
+            kind = "refusal" if part.get("type") == "refusal" else "text"
+            text = part.get("refusal" if kind == "refusal" else "text")
+            if isinstance(text, str):
+                out.append((kind, at, text, part))
+    return out
 
 
 def _is_inexact(payload: dict[str, Any]) -> bool:

@@ -30,9 +30,12 @@ class Part:
 
 
 class Item:
-    """One output item. *place* is its number in the order of its first event."""
+    """
+    One output item. *place* is its number in the order of its first event, *begun* that of its part that
+    began last.
+    """
 
-    __slots__ = ("call_id", "id", "is_done", "kind", "last", "parts", "place")
+    __slots__ = ("begun", "call_id", "id", "is_done", "kind", "last", "parts", "place")
 
     def __init__(self, kind: str, place: int) -> None:
         self.kind = kind
@@ -40,9 +43,20 @@ class Item:
         self.id: str | None = None
         self.call_id: str | None = None
         self.is_done = False
-        self.parts: dict[Any, Part] = {}
+        self.begun = -1
+        self.parts: dict[tuple[str, int], Part] = {}
         self.last: Part | None = None
         """The part that was told last."""
+
+    def part(self, kind: str, index: object) -> Part:
+        """The part of that kind and index; without an index it is the one that began last."""
+        at = index if isinstance(index, int) else max(self.begun, 0)
+        return self.parts.setdefault((kind, at), Part())
+
+    def has_told(self, kind: str, texts: Sequence[str]) -> bool:
+        """Whether just these texts were told, though maybe not cut into the same parts."""
+        told = [piece for key, part in self.parts.items() if key[0] == kind for piece in part.pieces]
+        return whole_text("".join(told)) == whole_text("".join(texts))
 
 
 class Items:
@@ -55,6 +69,10 @@ class Items:
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self._all)
+
+    def is_latest(self, item: Item) -> bool:
+        """Whether no item began after this one."""
+        return item is self._all[-1]
 
     def begin(self, kind: str, item_id: object, index: object) -> tuple[Item, bool]:
         """The item that an event says to begin, and whether it is new: a begin event may be repeated."""

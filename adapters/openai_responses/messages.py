@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias, assert_never
 
 from norma.adapters.wires.arguments import write_arguments, write_invalid
-from norma.adapters.wires.history import History, Known, Wire, data_url
+from norma.adapters.wires.history import History, Memory, Wire, data_url
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.profiles import Profile
 from norma.domain.model.blocks import (
@@ -34,8 +33,8 @@ class ItemEncoder:
     """
     Encodes the messages of one request, in order.
 
-    *vendor* is who made the reasoning and the items of its own that go back. *memo* is what encoders with
-    the same settings made of messages before.
+    *vendor* is who made the reasoning and the items of its own that go back. *memory* is of encoders with
+    the same settings.
     """
 
     def __init__(
@@ -45,10 +44,10 @@ class ItemEncoder:
         *,
         vendor: str,
         replay: ReasoningReplay,
-        memo: Memo[Known] | None = None,
+        memory: Memory | None = None,
     ) -> None:
         legal = re.compile(profile.id_pattern)
-        self._history = History(names, legal, Memo() if memo is None else memo, prefix="call_")
+        self._history = History(names, legal, memory or Memory(), prefix="call_")
         self._profile = profile
         self._vendor = vendor
         self._replay = replay
@@ -59,7 +58,11 @@ class ItemEncoder:
 
     def encode(self, messages: Sequence[Message]) -> list[Wire]:
         """The wire's input items, shared with the next request: copy to change."""
-        return [item for _, items in self._history.walk(messages, self._message) for item in items]
+        out = self._history.begin(messages)
+        for _, items in self._history.walk(self._message):
+            out += items
+        self._history.keep(out)
+        return out
 
     def _message(self, message: Message) -> list[Wire]:
         match message.role:

@@ -6,9 +6,8 @@ from typing import Any
 from norma.adapters.http.json_text import write
 from norma.adapters.openai_responses.messages import ItemEncoder, ReasoningReplay
 from norma.adapters.wires.encoded import EncodedRequest, merged_headers
-from norma.adapters.wires.history import Known, Wire
+from norma.adapters.wires.history import Memory, Wire
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.offers import Offers
 from norma.adapters.wires.profiles import Profile
@@ -35,7 +34,7 @@ class RequestEncoder:
         self._api_key = api_key
         self._profile = profile.for_model(model)
         self._vendor = vendor
-        self._memos: dict[ReasoningReplay, Memo[Known]] = {}
+        self._memories: dict[ReasoningReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:
@@ -84,8 +83,8 @@ class RequestEncoder:
     def _items(
         self, request: ReplyRequest, names: WireNames, replay: ReasoningReplay, losses: list[Loss]
     ) -> list[Wire]:
-        memo = self._memos.setdefault(replay, Memo())
-        encoder = ItemEncoder(self._profile, names, vendor=self._vendor, replay=replay, memo=memo)
+        memory = self._memories.setdefault(replay, Memory())
+        encoder = ItemEncoder(self._profile, names, vendor=self._vendor, replay=replay, memory=memory)
         items = encoder.encode(request.messages)
         losses += encoder.losses
         return items
