@@ -6,9 +6,8 @@ from binascii import Error as NotBase64
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, assert_never
 
-from norma.adapters.wires.history import History, Known, Wire, kind_of
+from norma.adapters.wires.history import History, Memory, Wire, kind_of
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.domain.model.blocks import (
     Audio,
@@ -42,15 +41,14 @@ class MessageEncoder:
     """
     Encodes the messages of one request, in order.
 
-    *vendor* is who made the thinking, the citations and the blocks of its own that go back. *memo* is what
-    encoders with the same settings made of messages before.
+    *vendor* is who made the thinking, the citations and the blocks of its own that go back. *memory* is of
+    encoders with the same settings.
     """
 
     def __init__(
-        self, names: WireNames, *, vendor: str, replay: ThinkingReplay, memo: Memo[Known] | None = None
+        self, names: WireNames, *, vendor: str, replay: ThinkingReplay, memory: Memory | None = None
     ) -> None:
-        memo = Memo() if memo is None else memo
-        self._history = History(names, _LEGAL_ID, memo, prefix="toolu_")
+        self._history = History(names, _LEGAL_ID, memory or Memory(), prefix="toolu_")
         self._vendor = vendor
         self._replay = replay
 
@@ -62,25 +60,27 @@ class MessageEncoder:
         """
         The wire's messages: a user first, roles in turn, no blank text.
 
-        The list is the caller's; blocks in it are shared, so they are copied to be changed.
+        The list is the caller's; what is in it is shared, so it is copied to be changed.
         """
-        out: list[Wire] = []
-        for message, blocks in self._history.walk(messages, self._message):
+        out = self._history.begin(messages)
+        begun = len(out)
+        for message, blocks in self._history.walk(self._message):
             if not blocks:
                 continue
             role = "assistant" if message.role == "assistant" else "user"
             if out and out[-1]["role"] == role:
-                out[-1]["content"] = self._merged(out[-1]["content"], blocks)
+                out[-1] = {"role": role, "content": self._merged(out[-1]["content"], blocks)}
             else:
                 out.append({"role": role, "content": list(blocks)})
-        for at, wire in enumerate(out):
-            if wire["role"] == "assistant":
-                self._without_orphans(wire, is_last=at == len(out) - 1)
-        if out and out[-1]["role"] == "assistant":
+        for at in range(begun, len(out)):
+            if out[at]["role"] == "assistant":
+                self._without_orphans(out[at], is_last=at == len(out) - 1)
+        if begun < len(out) and out[-1]["role"] == "assistant":
             self._trim_end(out)
-        out = [wire for wire in out if wire["content"]]
+        out[begun:] = [wire for wire in out[begun:] if wire["content"]]
         if not out or out[0]["role"] == "assistant":
             out.insert(0, {"role": "user", "content": [{"type": "text", "text": PLACEHOLDER}]})
+        self._history.keep(out)
         return out
 
     def _merged(self, first: list[Wire], second: list[Wire]) -> list[Wire]:

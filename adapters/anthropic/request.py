@@ -6,9 +6,8 @@ from typing import Any
 from norma.adapters.anthropic.messages import MessageEncoder, ThinkingReplay
 from norma.adapters.http.json_text import write
 from norma.adapters.wires.encoded import EncodedRequest, merged_headers
-from norma.adapters.wires.history import Known, Wire
+from norma.adapters.wires.history import Memory, Wire
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.offers import Offers
 from norma.adapters.wires.profiles import Profile
@@ -44,7 +43,7 @@ class RequestEncoder:
         self._api_key = api_key
         self._profile = profile.for_model(model)
         self._vendor = vendor
-        self._memos: dict[ThinkingReplay, Memo[Known]] = {}
+        self._memories: dict[ThinkingReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:
@@ -90,8 +89,8 @@ class RequestEncoder:
         options = request.options
         is_off = options.thinking is not None and not options.thinking.enabled
         replay: ThinkingReplay = "never" if is_off or options.reasoning_replay is False else "own"
-        memo = self._memos.setdefault(replay, Memo())
-        encoder = MessageEncoder(names, vendor=self._vendor, replay=replay, memo=memo)
+        memory = self._memories.setdefault(replay, Memory())
+        encoder = MessageEncoder(names, vendor=self._vendor, replay=replay, memory=memory)
         messages = encoder.encode(request.messages)
         losses += encoder.losses
         return messages
@@ -198,10 +197,11 @@ def _mark_caches(system: list[Wire], tools: list[Wire], messages: list[Wire]) ->
 
 def _mark_tail(messages: list[Wire]) -> int:
     """Mark the end of the conversation; how many marks that took."""
-    content = messages[-1]["content"]
+    content = list(messages[-1]["content"])
     for at in range(len(content) - 1, -1, -1):
         if content[at]["type"] in _MARKABLE:
             content[at] = {**content[at], "cache_control": _EPHEMERAL}
+            messages[-1] = {**messages[-1], "content": content}
             return 1
     return 0
 

@@ -2,16 +2,12 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias, assert_never
-
-from attrs import evolve, frozen
+from typing import assert_never
 
 from norma.adapters.wires.arguments import write_arguments, write_invalid
-from norma.adapters.wires.ids import WireIds
+from norma.adapters.wires.history import History, Memory, Wire, data_url, kind_of
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
-from norma.adapters.wires.pairs import paired
 from norma.adapters.wires.profiles import Profile, Replay
 from norma.domain.model.blocks import (
     Audio,
@@ -31,29 +27,13 @@ PLACEHOLDER = "…"
 
 _AUDIO_FORMATS = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 
-Wire: TypeAlias = dict[str, Any]
-
-
-@frozen
-class Known:
-    """
-    How a message went out: its *wire* messages, the ids of its *calls*, its tools' *names* of both kinds,
-    the ids of the *round* that it answers, and what was lost.
-    """
-
-    wire: list[Wire]
-    calls: tuple[str, ...]
-    names: tuple[tuple[str, str], ...]
-    round: tuple[str, ...]
-    losses: tuple[Loss, ...]
-
 
 class MessageEncoder:
     """
     Encodes the messages of one request, in order.
 
     *vendor* is who made the thinking that may go back; *replay* when it does, and *replay_all* whether
-    other providers' goes too. *memo* is what encoders with the same settings made of messages before.
+    other providers' goes too. *memory* is of encoders with the same settings.
     """
 
     def __init__(
@@ -64,64 +44,39 @@ class MessageEncoder:
         vendor: str,
         replay: Replay,
         replay_all: bool = False,
-        memo: "Memo[Known] | None" = None,
+        memory: Memory | None = None,
     ) -> None:
-        self.losses: list[Loss] = []
+        legal = re.compile(profile.id_pattern)
+        self._history = History(
+            names, legal, memory or Memory(), prefix=profile.id_prefix, length=profile.id_length
+        )
         self._profile = profile
-        self._names = names
         self._vendor = vendor
         self._replay = replay
         self._replay_all = replay_all
-        self._memo: Memo[Known] = Memo() if memo is None else memo
-        self._ids = WireIds(
-            re.compile(profile.id_pattern), length=profile.id_length, prefix=profile.id_prefix
-        )
-        self._round: tuple[str, ...] = ()
-        self._where = 0
+
+    @property
+    def losses(self) -> list[Loss]:
+        return self._history.losses
 
     def encode(self, messages: Sequence[Message]) -> list[Wire]:
-        """The wire's messages."""
-        out: list[Wire] = []
-        for place, message in enumerate(paired(messages)):
-            self._where = place
-            known = self._memo.get(message)
-            if known is not None and self._still_fits(known, message):
-                out += known.wire
-                self._round = known.calls
-                self.losses += [
-                    loss if loss.where == place else evolve(loss, where=place) for loss in known.losses
-                ]
-            else:
-                out += self._encode(message)
+        """The wire's messages, shared with the next request: copy to change."""
+        out = self._history.begin(messages)
+        for _, wire in self._history.walk(self._message):
+            out += wire
+        self._history.keep(out)
         return out
 
-    def _still_fits(self, known: "Known", message: Message) -> bool:
-        """Whether a message goes out as it did the last time: that depends on ids and names around it."""
-        if message.role == "tool":
-            return known.round == self._round
-        names = self._names
-        return all(names.to_wire(own) == wire for own, wire in known.names) and self._ids.claim(known.calls)
-
-    def _encode(self, message: Message) -> list[Wire]:
-        """One message, kept for the next request if its ids went out as they are."""
-        before, noted = self._round, len(self.losses)
+    def _message(self, message: Message) -> list[Wire]:
         match message.role:
             case "assistant":
-                wire = [self._assistant(message)]
+                return [self._assistant(message)]
             case "tool":
-                wire = list(self._results(message))
+                return list(self._results(message))
             case "user":
-                wire = list(self._user(message.blocks))
+                return list(self._user(message.blocks))
             case _:
                 assert_never(message.role)
-        calls = [block for block in message.blocks if isinstance(block, ToolCall)]
-        if message.role != "assistant":
-            self._round = ()
-        if self._round == tuple(call.id for call in calls):
-            names = tuple((call.name, self._names.to_wire(call.name)) for call in calls)
-            losses = tuple(self.losses[noted:])
-            self._memo.put(message, Known(wire, self._round, names, before, losses))
-        return wire
 
     def _assistant(self, message: Message) -> Wire:
         text: list[str] = []
@@ -139,16 +94,15 @@ class MessageEncoder:
                 case ToolCall():
                     calls.append(self._call(block))
                 case Image() | Audio() | Document():
-                    self._lose(block, "an assistant message holds text and calls alone on this wire")
+                    self._history.lose(block, "an assistant message holds text and calls alone on this wire")
                 case Opaque():
-                    self._lose(
+                    self._history.lose(
                         block, f"only {block.vendor or 'its provider'} understands it, on another wire"
                     )
                 case ToolResult():
                     raise AssertionError("results stand in tool messages after the pairs were mended")
                 case _:
                     assert_never(block)
-        self._round = tuple(call["id"] for call in calls)
         return self._assistant_wire("".join(text), "\n\n".join(thoughts), calls)
 
     def _assistant_wire(self, text: str, thought: str, calls: list[Wire]) -> Wire:
@@ -172,21 +126,21 @@ class MessageEncoder:
             why = "it has no readable text"
         else:
             if block.signature or block.encrypted:
-                self._note("thinking", "translated", "its signature has no place on this wire")
+                self._history.note("thinking", "translated", "its signature has no place on this wire")
             return block.text
-        self._lose(block, why)
+        self._history.lose(block, why)
         return None
 
     def _call(self, block: ToolCall) -> Wire:
         if block.invalid:
             arguments = write_invalid(block.raw)
-            self._note(
+            self._history.note(
                 "tool_call", "translated", "its arguments were no JSON object and are shown inside one"
             )
         else:
             arguments = write_arguments(block.arguments)
-        function = {"name": self._names.to_wire(block.name), "arguments": arguments}
-        out: Wire = {"id": self._ids.for_call(block.id), "type": "function", "function": function}
+        function = {"name": self._history.name(block), "arguments": arguments}
+        out: Wire = {"id": self._history.call_id(block), "type": "function", "function": function}
         if block.extra and block.vendor == self._vendor:
             out.update(block.extra)
         return out
@@ -194,10 +148,12 @@ class MessageEncoder:
     def _results(self, message: Message) -> Iterable[Wire]:
         """The tool messages of a round, then what of them only a user message can hold."""
         shown: list[Wire] = []
-        for call_id, block in zip(self._round, message.blocks, strict=True):
+        for call_id, block in zip(self._history.round, message.blocks, strict=True):
             assert isinstance(block, ToolResult)
             if block.is_error:
-                self._note("tool_result", "translated", "that it is an error is not said on this wire")
+                self._history.note(
+                    "tool_result", "translated", "that it is an error is not said on this wire"
+                )
             yield {"role": "tool", "tool_call_id": call_id, "content": self._result_text(block, shown)}
         if shown:
             yield {"role": "user", "content": [{"type": "text", "text": "From the tool results:"}, *shown]}
@@ -213,9 +169,11 @@ class MessageEncoder:
             if isinstance(part, str):
                 texts.append(part)
             else:
-                texts.append(f"[{_kind(block)} in the next user message]")
+                texts.append(f"[{kind_of(block)} in the next user message]")
                 shown.append(part)
-                self._note("tool_result", "translated", f"its {_kind(block)} follows in a user message")
+                self._history.note(
+                    "tool_result", "translated", f"its {kind_of(block)} follows in a user message"
+                )
         return "\n".join(texts)
 
     def _user(self, blocks: Sequence[Block]) -> Iterable[Wire]:
@@ -237,7 +195,7 @@ class MessageEncoder:
             case Image() | Audio() | Document() | Opaque():
                 part = self._media(block)
             case Thinking() | ToolCall() | ToolResult():
-                part = self._lose(block, "a user message does not hold it")
+                part = self._history.lose(block, "a user message does not hold it")
             case _:
                 assert_never(block)
         return {"type": "text", "text": part} if isinstance(part, str) else part
@@ -246,50 +204,21 @@ class MessageEncoder:
         """A content part, or a note in words where the wire can't carry it."""
         profile = self._profile
         match block:
-            case Image() if profile.images and (url := block.url or _data_url(block)):
+            case Image() if profile.images and (url := block.url or data_url(block)):
                 return {"type": "image_url", "image_url": {"url": url}}
             case Audio() if profile.audio and block.data and block.media_type in _AUDIO_FORMATS:
                 sound = {"data": block.data, "format": _AUDIO_FORMATS[block.media_type]}
                 return {"type": "input_audio", "input_audio": sound}
             case Document() if profile.documents and block.data:
-                file = {"filename": block.name or "document", "file_data": _data_url(block)}
+                file = {"filename": block.name or "document", "file_data": data_url(block)}
                 return {"type": "file", "file": file}
             case Opaque():
-                return self._lose(
+                return self._history.lose(
                     block, f"only {block.vendor or 'its provider'} understands it, on another wire"
                 )
             case _:
-                return self._lose(block, f"{profile.name} does not take it in this form")
-
-    def _lose(self, block: Block, why: str) -> str:
-        """Report that *block* is left out; what stands there for the model to see."""
-        self._note(_kind(block), "dropped", why)
-        name = getattr(block, "name", None)
-        return f"[{_kind(block)}{f' {name}' if name else ''} left out: it can't be sent to this model]"
+                return self._history.lose(block, f"{profile.name} does not take it in this form")
 
     def _note_citations(self, block: Text) -> None:
         if block.citations:
-            self._note("text", "translated", "its citations have no place on this wire")
-
-    def _note(self, what: str, fate: Literal["translated", "dropped"], why: str) -> None:
-        self.losses.append(Loss(what, fate, why, self._where))
-
-
-_KINDS: dict[type, str] = {
-    Text: "text",
-    Thinking: "thinking",
-    ToolCall: "tool_call",
-    ToolResult: "tool_result",
-    Image: "image",
-    Audio: "audio",
-    Document: "document",
-    Opaque: "opaque",
-}
-
-
-def _kind(block: Block) -> str:
-    return _KINDS[type(block)]
-
-
-def _data_url(block: Image | Audio | Document) -> str | None:
-    return f"data:{block.media_type};base64,{block.data}" if block.data else None
+            self._history.note("text", "translated", "its citations have no place on this wire")

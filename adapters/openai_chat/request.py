@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from norma.adapters.http.json_text import write
-from norma.adapters.openai_chat.messages import Known, MessageEncoder
+from norma.adapters.openai_chat.messages import MessageEncoder
 from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.history import Memory
 from norma.adapters.wires.losses import Loss
-from norma.adapters.wires.memo import Memo
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.profiles import Profile, Replay
 from norma.adapters.wires.schemas import cleaned
@@ -31,7 +31,7 @@ class RequestEncoder:
         self._api_key = api_key
         self._profile = profile.for_model(model)
         self._vendor = vendor
-        self._memos: dict[tuple[Replay, bool], Memo[Known]] = {}
+        self._memories: dict[tuple[Replay, bool], Memory] = {}
         self._offered: tuple[tuple[ToolSpec, ...], list[dict[str, Any]], list[Loss]] = ((), [], [])
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:
@@ -80,7 +80,7 @@ class RequestEncoder:
             vendor=self._vendor,
             replay=replay,
             replay_all=wish is True,
-            memo=self._memos.setdefault((replay, wish is True), Memo()),
+            memory=self._memories.setdefault((replay, wish is True), Memory()),
         )
         messages = encoder.encode(request.messages)
         losses += encoder.losses

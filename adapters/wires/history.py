@@ -2,14 +2,18 @@
 The walk over a history that is put on a wire: pairs mended, ids and names mapped, losses noted (contract
 M13, M14, M16). Pure.
 
-What was made of a message is kept, so that a long history costs little to send again.
+What was made of a message is kept, so that a long history costs little to send again. What was made of a
+whole history is kept, too: the next request of a conversation goes on where the last one ended, and costs
+what is new in it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from re import Pattern
 from typing import Any, Literal, TypeAlias
+from weakref import ref
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from norma.adapters.wires.ids import WireIds
 from norma.adapters.wires.losses import Loss
@@ -47,38 +51,121 @@ class Known:
     losses: tuple[Loss, ...]
 
 
+@frozen
+class Sent:
+    """
+    A history that went out whole: its *messages*, its *wire*, and what a walk must know to go on behind it.
+
+    The messages are held weakly, since this is kept for as long as the last of them lives.
+    """
+
+    messages: tuple[ref[Message], ...]
+    wire: tuple[Wire, ...]
+    ids: WireIds
+    names: Mapping[str, str]
+    losses: tuple[Loss, ...]
+
+    def begins(self, messages: Sequence[Message]) -> bool:
+        """Whether *messages* begin with these."""
+        count = len(self.messages)
+        return tuple(map(operator.call, self.messages)) == tuple(messages[:count])
+
+
+@frozen
+class Memory:
+    """What walks with the same settings have made of messages, and of whole histories."""
+
+    messages: Memo[Known] = field(factory=Memo)
+    histories: Memo[Sent] = field(factory=Memo)
+
+
+FURTHEST_BACK = 8
+"""How many messages from the end a history that was sent may end: an answer, its results, a few words."""
+
+
 class History:
     """
-    One request's messages, in order.
+    One request's messages, in order: `begin`, then `walk`, then `keep`.
 
-    *legal* is what the wire takes as the id of a call; *memo* is what walks with the same settings made of
-    messages before. While a message is encoded, *round* has the wire's ids of the calls before it.
+    *legal* is what the wire takes as the id of a call; *memory* is of walks with the same settings. While a
+    message is encoded, *round* has the wire's ids of the calls before it.
     """
 
-    def __init__(self, names: WireNames, legal: Pattern[str], memo: Memo[Known], *, prefix: str) -> None:
+    def __init__(
+        self, names: WireNames, legal: Pattern[str], memory: Memory, *, prefix: str, length: int = 24
+    ) -> None:
         self.losses: list[Loss] = []
         self.round: tuple[str, ...] = ()
         self._names = names
-        self._ids = WireIds(legal, prefix=prefix)
-        self._memo = memo
+        self._ids = WireIds(legal, prefix=prefix, length=length)
+        self._memory = memory
+        self._used: dict[str, str] = {}
         self._calls: list[str] = []
         self._where = 0
+        self._messages: Sequence[Message] = ()
+        self._is_right = True
+        self._before: Message | None = None
 
-    def walk(
-        self, messages: Sequence[Message], encode: Callable[[Message], list[Wire]]
-    ) -> Iterator[tuple[Message, list[Wire]]]:
-        """Each message of the mended history and what *encode* makes, or made, of it."""
-        for place, message in enumerate(paired(messages)):
+    def begin(self, messages: Sequence[Message]) -> list[Wire]:
+        """
+        Take *messages*; what went out for the longest known beginning of them, which the walk leaves out.
+
+        The list is the caller's; what is in it is shared: copy to change.
+        """
+        sent = self._sent(messages)
+        if sent is None:
+            self._messages = paired(messages)
+            self._is_right = self._messages is messages
+            return []
+        self._messages, self._where = messages, len(sent.messages)
+        self._before = messages[self._where - 1]
+        self._ids, self._used = sent.ids.copy(), dict(sent.names)
+        self.losses += sent.losses
+        return list(sent.wire)
+
+    def walk(self, encode: Callable[[Message], list[Wire]]) -> Iterator[tuple[Message, list[Wire]]]:
+        """Each further message of the mended history and what *encode* makes, or made, of it."""
+        for place in range(self._where, len(self._messages)):
+            message = self._messages[place]
             self._where = place
-            known = self._memo.get(message)
+            known = self._memory.messages.get(message)
             if known is not None and self._still_fits(known, message):
                 self.round = known.calls
+                self._used.update(known.names)
                 self.losses += [
                     loss if loss.where == place else evolve(loss, where=place) for loss in known.losses
                 ]
                 yield message, known.wire
             else:
                 yield message, self._new(message, encode)
+
+    def keep(self, wire: Sequence[Wire]) -> None:
+        """
+        Remember that the whole history went out as *wire*, if another can go on behind it.
+
+        One that ends with the assistant may be changed by what follows, so it can't.
+        """
+        messages = self._messages
+        if not self._is_right or not messages or messages[-1].role == "assistant":
+            return
+        if not wire or wire[-1].get("role") == "assistant":
+            return
+        histories = self._memory.histories
+        if self._before is not None:
+            histories.drop(self._before)  # else a conversation would keep a list of itself for each turn
+        sent = Sent(tuple(map(ref, messages)), tuple(wire), self._ids, self._used, tuple(self.losses))
+        histories.put(messages[-1], sent)
+
+    def _sent(self, messages: Sequence[Message]) -> Sent | None:
+        """The longest beginning of *messages* that was sent and that the rest can follow."""
+        for count in range(len(messages), max(0, len(messages) - FURTHEST_BACK), -1):
+            sent = self._memory.histories.get(messages[count - 1])
+            if sent is None or len(sent.messages) != count or not sent.begins(messages):
+                continue
+            rest = messages[count:]
+            same_names = all(self._names.to_wire(own) == wire for own, wire in sent.names.items())
+            return sent if same_names and paired(rest) is rest else None
+        return None
 
     def call_id(self, call: ToolCall) -> str:
         """The wire's id of a call of the message that is being encoded."""
@@ -88,7 +175,8 @@ class History:
 
     def name(self, call: ToolCall) -> str:
         """The wire's name of the tool that is called."""
-        return self._names.to_wire(call.name)
+        found = self._used[call.name] = self._names.to_wire(call.name)
+        return found
 
     def note(self, what: str, fate: Literal["translated", "dropped"], why: str) -> None:
         """Report a loss in the message that is being encoded."""
@@ -109,7 +197,9 @@ class History:
         self.round = tuple(self._calls)
         if self.round == tuple(call.id for call in calls):
             names = tuple((call.name, self._names.to_wire(call.name)) for call in calls)
-            self._memo.put(message, Known(wire, self.round, names, before, tuple(self.losses[noted:])))
+            self._memory.messages.put(
+                message, Known(wire, self.round, names, before, tuple(self.losses[noted:]))
+            )
         return wire
 
     def _still_fits(self, known: Known, message: Message) -> bool:

@@ -28,5 +28,9 @@ class Memo(Generic[T]):
 
         known[key] = (weakref.ref(message, forget), value)
 
+    def drop(self, message: Message) -> None:
+        """Forget what was kept for *message*."""
+        self._known.pop(id(message), None)
+
     def __len__(self) -> int:
         return len(self._known)

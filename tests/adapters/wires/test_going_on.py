@@ -83,6 +83,30 @@ def test_another_beginning_is_noticed(wire: str, data: st.DataObject) -> None:
     same(wire, known, asking((*changed, *data.draw(rounds()))))
 
 
+ODD = st.sampled_from(
+    [
+        Message("tool", (ToolResult("a", (Text("late"),)),)),
+        Message("tool", (ToolResult("b", (Text("late"),)),)),
+        Message("user", (Text("one more"),)),
+        Message("assistant", (ToolCall("b", "f"),)),
+        Message("assistant", (Text("w"),)),
+    ]
+)
+"""What an honest engine would not add just so: it makes the pairs wrong, or a role come twice."""
+
+
+@pytest.mark.parametrize("wire", CODECS)
+@given(data=st.data())
+def test_M16_what_has_to_be_mended_is_mended_from_the_beginning(wire: str, data: st.DataObject) -> None:
+    known = codec(wire)
+    call = Message("assistant", (ToolCall("a", "f"),))
+    history = (Message("user", (Text("q"),)), call, Message("tool", (ToolResult("a", (Text("r"),)),)))
+    for odd in data.draw(st.lists(ODD, max_size=4)):
+        same(wire, known, asking(history))
+        history += (odd,)
+    same(wire, known, asking(history))
+
+
 @pytest.mark.parametrize("wire", CODECS)
 @given(data=st.data())
 def test_two_ways_to_go_on_do_not_meet(wire: str, data: st.DataObject) -> None:
