@@ -108,6 +108,11 @@ class Client(Receiver):
         return self._connection.state == "ready"
 
     @property
+    def failure(self) -> Failure | None:
+        """How the connection ended, if it did."""
+        return None if self._over is None else self._over.failure
+
+    @property
     def stateless(self) -> bool:
         """Whether the generation without a handshake is spoken."""
         return self._connection.stateless

@@ -196,13 +196,13 @@ class Connection:
 
     def receive(self, value: Any) -> list[Event]:
         """Take what came in one line: a frame, or a list of frames."""
-        if self.state == "ended":
-            return []
         if isinstance(value, list):
             return [event for frame in value for event in self._receive(frame)]
         return self._receive(value)
 
     def _receive(self, frame: Any) -> list[Event]:
+        if self.state == "ended":
+            return []
         kind = kind_of(frame)
         if kind == "result" or kind == "error":
             number = frame["id"]

@@ -84,6 +84,7 @@ class McpServer(ToolServer, ServerLibrary):
         self._refreshing = False
         self._reading: asyncio.Future[None] | None = None
         self._info: ServerInfo | None = None
+        self._last: Failure | None = None
 
     @property
     def name(self) -> str:
@@ -177,13 +178,7 @@ class McpServer(ToolServer, ServerLibrary):
         if self._was_up:
             wait = self._budget.take(self._clock.monotonic())
             if wait is None:
-                limit = self._budget.policy
-                what = (
-                    f"died, and was started again {limit.restarts} times within {limit.window_s:g} s already"
-                )
-                raise ServerFailed(
-                    self._failure(what if limit.restarts else "died; it is not to be restarted")
-                )
+                raise ServerFailed(self._spent())
             if wait:
                 await self._clock.sleep(wait)
         client = Client(
@@ -207,6 +202,13 @@ class McpServer(ToolServer, ServerLibrary):
         self._was_up = True
         self._listen(client)
 
+    def _spent(self) -> Failure:
+        """Why it is not started again, and how it ended the last time."""
+        limit = self._budget.policy
+        how = "is not connected" if self._last is None else f"was lost before: {self._last.message}"
+        allowed = f"within {limit.window_s:g} s the settings allow {limit.restarts} restarts (mcp.restarts)"
+        return self._failure(f"{how}\nIt is not started again: {allowed}.")
+
     async def _settle(self, client: Client) -> None:
         if client.info is not None and "tools" in client.info.capabilities:
             await asyncio.sleep(SETTLE_S)
@@ -221,6 +223,7 @@ class McpServer(ToolServer, ServerLibrary):
         """The connection is lost: what is left of the process is ended now, not at the next use."""
         self._info = None
         client = self._client
+        self._last = None if client is None else client.failure
         if client is not None and not self._closed:
             self._own(client.aclose())
 
