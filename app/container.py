@@ -23,6 +23,7 @@ from norma.adapters.anthropic.model import AnthropicModel
 from norma.adapters.files.workspace import DiskWorkspace
 from norma.adapters.grep.search import GrepSearch
 from norma.adapters.http.egress import Egress
+from norma.adapters.http.guard import AddressGuard
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.journal.sqlite import SqliteJournal
 from norma.adapters.openai_chat.model import OpenAIChatModel
@@ -31,12 +32,14 @@ from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import ShellTasks
 from norma.adapters.schemas.checks import SchemaChecks
 from norma.adapters.system.clock import SystemClock
+from norma.adapters.urls.parser import StandardUrls
 from norma.app.embedding import embedded_model
 from norma.app.parts import journal_path, models_folder, network_policy
 from norma.app.policies import current_policy
 from norma.app.server_offers import server_offers
 from norma.app.settings import Settings
 from norma.app.tool_servers import tool_servers
+from norma.app.web import address_guard, past_proxies, web_pages, web_search
 from norma.domain.engine.engine import Engine
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.tools.catalogue import builtin_tools
@@ -48,9 +51,12 @@ from norma.ports.file_search import FileSearch
 from norma.ports.files import Workspace
 from norma.ports.journal import Journal
 from norma.ports.model import ChatModel
+from norma.ports.page_fetch import PageFetch
 from norma.ports.schemas import SchemaCompiler
 from norma.ports.tool import Tool
 from norma.ports.tool_server import LibraryServer, Offers
+from norma.ports.urls import UrlParser
+from norma.ports.web_search import WebSearch
 
 
 class Container(DeclarativeContainer):
@@ -88,6 +94,27 @@ class Container(DeclarativeContainer):
             "openai-chat": Factory(OpenAIChatModel, egress, clock),
             "openai-responses": Factory(OpenAIResponsesModel, egress, clock),
         }
+    )
+
+    urls: Provider[UrlParser] = Singleton(StandardUrls)
+    guard: Provider[AddressGuard] = Singleton(address_guard, settings)
+    guarded: Provider[Egress] = Singleton(Egress, network, environ=environ, guard=guard)
+    direct: Provider[Egress] = Singleton(Egress, Call(past_proxies, network), environ=environ, guard=guard)
+    pages: Provider[PageFetch] = Singleton(web_pages, settings, guarded, direct, urls, guard, clock)
+    web_search: Provider[WebSearch] = Singleton(web_search, settings, environ, egress)
+
+    tools: Provider[Sequence[Tool]] = Singleton(
+        builtin_tools,
+        workspace,
+        search,
+        commands,
+        policy,
+        tasks=tasks,
+        clock=clock,
+        ignores=ignores,
+        pages=pages,
+        web_search=web_search,
+        search_limit=settings.provided.search.limit,
     )
 
     # Nothing on this machine is behind a proxy, whatever the settings say of the network.

@@ -22,8 +22,10 @@ def _test() -> Mapping[str, Callable[[], Any]]:
     from norma.adapters.memory.commands import ScriptedCommands
     from norma.adapters.memory.journal import MemoryJournal
     from norma.adapters.memory.model import ScriptedModel
+    from norma.adapters.memory.pages import ScriptedPages
     from norma.adapters.memory.search import ScriptedSearch
     from norma.adapters.memory.tasks import ScriptedTasks
+    from norma.adapters.memory.web_search import ScriptedWebSearch
     from norma.adapters.memory.workspace import MemoryWorkspace
 
     return {
@@ -32,6 +34,8 @@ def _test() -> Mapping[str, Callable[[], Any]]:
         "workspace": MemoryWorkspace,
         "search": lambda: ScriptedSearch({}),
         "commands": lambda: ScriptedCommands({}),
+        "pages": lambda: ScriptedPages({}),
+        "web_search": lambda: ScriptedWebSearch({}),
         "tasks": lambda: ScriptedTasks({}),
         "embedded": ScriptedModel,
         "approver": FixedApprover,

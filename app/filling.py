@@ -319,7 +319,27 @@ def _rule(decision: Literal["allow", "ask", "deny"]) -> Callable[[Any, Any], str
     return structure
 
 
+def _address_range(value: Any, _: Any) -> str:
+    from norma.adapters.http.guard import AddressGuard
+
+    try:
+        AddressGuard((_text(value),))
+    except Fault:
+        raise
+    except ValueError as error:
+        raise Fault(str(error)) from error
+    return str(value)
+
+
+def _header_text(value: Any, _: Any) -> str:
+    if not _text(value) or not value.isascii() or not value.isprintable():
+        raise Fault("expected one line of printable ASCII")
+    return str(value)
+
+
 _CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
+    values.AddressRange: _address_range,
+    values.HeaderText: _header_text,
     str: _text,
     bool: _flag,
     int: _whole(-(2**63)),

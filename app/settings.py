@@ -19,7 +19,7 @@ EnvironmentName: TypeAlias = Literal["test", "local", "production"]
 Scope: TypeAlias = Literal["user", "project", "session"]
 Protocol: TypeAlias = Literal["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 Offer: TypeAlias = Literal["roots", "sampling", "elicitation"]
-Backend: TypeAlias = Literal["duckduckgo", "brave", "tavily", "deepseek"]
+Backend: TypeAlias = Literal["duckduckgo", "brave", "tavily", "deepseek", "searxng"]
 
 # What each of these must be is checked where settings are filled.
 Seconds = NewType("Seconds", float)  # more than 0
@@ -35,6 +35,8 @@ AskRule = NewType("AskRule", str)
 DenyRule = NewType("DenyRule", str)
 FilePath = NewType("FilePath", str)  # absolute
 Variable = NewType("Variable", str)  # the name of an environment variable
+AddressRange = NewType("AddressRange", str)  # a host, an address, or a range of addresses
+HeaderText = NewType("HeaderText", str)  # one line of printable ASCII
 
 
 class SettingsError(Exception):
@@ -88,12 +90,23 @@ class NetworkSettings:
 
 @frozen
 class FetchSettings:
-    """How pages are fetched; *allow_addresses* are hosts or ranges opened on purpose."""
+    """
+    How pages are fetched; *allow_addresses* are hosts or ranges opened on purpose.
 
-    allow_addresses: tuple[str, ...] = ()
-    user_agent: str = "norma/0.4"
+    *headers* are those of an answer that are shown. *cache_s* is how long a session keeps a page, 0 for not
+    at all. *reader* "whole" loses nothing of a page's main part; "article" leaves less around it, and may
+    leave out parts.
+    """
+
+    allow_addresses: tuple[AddressRange, ...] = ()
+    user_agent: HeaderText = HeaderText("norma/0.4")
     timeout_s: Seconds = Seconds(30.0)
     proxy_fallback: Literal["fail", "direct"] = "fail"
+    headers: tuple[str, ...] = (
+        "content-type", "content-length", "last-modified", "location", "server", "date",
+    )  # fmt: skip
+    cache_s: SecondsOrNever = SecondsOrNever(900.0)
+    reader: Literal["whole", "article"] = "whole"
 
 
 @frozen
@@ -115,6 +128,7 @@ class SearchSettings:
     brave: BackendSettings = BackendSettings()
     tavily: BackendSettings = BackendSettings()
     deepseek: BackendSettings = BackendSettings()
+    searxng: BackendSettings = BackendSettings()
 
 
 @frozen

@@ -26,10 +26,15 @@ class FetchFailed(PortError):
 
 @frozen
 class PageRequest:
-    """A page to fetch; *extract* adds what the markup says besides the text."""
+    """
+    A page to fetch; *extract* adds what the markup says besides the text.
+
+    *session* is whose fetch it is: what is kept of it is for that one alone.
+    """
 
     url: WebUrl
     extract: bool = False
+    session: str = ""
 
 
 @frozen

@@ -11,7 +11,7 @@ from norma.ports.urls import BadUrl, UrlParser, WebUrl
 
 MOST_PAGES = 64
 
-_Key = tuple[str, bool]
+_Key = tuple[str, str, bool]
 
 
 @frozen
@@ -24,8 +24,9 @@ class CachedPages(PageFetch):
     """
     Keeps whole answers of status 200 for *keep_s* seconds, by URL and options; 0: keeps none.
 
-    A page stands under the URL that was asked for and under the one that it came from. Before a kept page is
-    given it is judged as a fresh fetch is: the URL, and each hop that led to it is asked about again.
+    A page stands under the URL that was asked for and under the one that it came from, for one session.
+    Before a kept page is given it is judged as a fresh fetch is: the URL, and each hop that led to it is
+    asked about again.
     """
 
     def __init__(self, pages: PageFetch, urls: UrlParser, clock: Clock, *, keep_s: float) -> None:
@@ -53,7 +54,7 @@ class CachedPages(PageFetch):
         )
 
     def _find(self, request: PageRequest) -> _Kept | None:
-        key = (request.url.text, request.extract)
+        key = (request.session, request.url.text, request.extract)
         kept = self._kept.get(key)
         if kept is None or self._clock.monotonic() - kept.at >= self._keep_s:
             self._kept.pop(key, None)
@@ -73,13 +74,13 @@ class CachedPages(PageFetch):
         if not self._keep_s or page.status != 200 or any(_partial(note) for note in page.notes):
             return
         now = self._clock.monotonic()
-        self._put((request.url.text, request.extract), _Kept(page, now))
+        self._put((request.session, request.url.text, request.extract), _Kept(page, now))
         try:
             final = self._urls.parse(page.url)
         except BadUrl:
             return
         if final.text != request.url.text:
-            self._put((final.text, request.extract), _Kept(evolve(page, hops=()), now))
+            self._put((request.session, final.text, request.extract), _Kept(evolve(page, hops=()), now))
 
     def _put(self, key: _Key, kept: _Kept) -> None:
         self._kept[key] = kept

@@ -69,7 +69,7 @@ def _parser() -> _Parser:
     parser.add_argument("--version", action="version", version=f"norma {_version()}")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB", title="verbs")
     common = _common()
-    for add in (_ask, _chat, _reply, _grep, _mcp, _sessions, _doctor):
+    for add in (_ask, _chat, _reply, _fetch, _search, _grep, _mcp, _sessions, _probe, _doctor):
         add(verbs, common)
     return parser
 
@@ -154,6 +154,26 @@ def _reply(verbs: Any, common: Any) -> None:
     parser.add_argument(
         "--print-request", action="store_true", help="print what would be sent, and send nothing"
     )
+
+
+def _fetch(verbs: Any, common: Any) -> None:
+    parser = _verb(verbs, common, "fetch", "fetch a page of the web as Markdown")
+    parser.add_argument("url", metavar="URL", help="with its scheme, as in https://example.com/")
+    parser.add_argument(
+        "--extract", action="store_true", help="also list comments, scripts, forms, meta tags and links"
+    )
+
+
+def _search(verbs: Any, common: Any) -> None:
+    parser = _verb(verbs, common, "search", "search the web")
+    parser.add_argument("query", metavar="QUERY", help="what to search for")
+    parser.add_argument("--limit", type=_count, metavar="N", help="results at most, 1 to 20 (search.limit)")
+
+
+def _probe(verbs: Any, common: Any) -> None:
+    parser = _verb(verbs, common, "probe", "ask a backend once, to see whether it works")
+    parser.add_argument("what", choices=("search",), help="the search backend of the settings")
+    parser.add_argument("query", nargs="?", default="weather", metavar="QUERY", help="what to search for")
 
 
 def _grep(verbs: Any, common: Any) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from norma.adapters.console.approver import ConsoleApprover, NobodyApprover
 from norma.adapters.console.lines import LineInput
-from norma.app.absent import absent_features
 from norma.app.cli.arguments import UsageError
 from norma.app.cli.command import Command, somebody_is_there
 from norma.app.cli.screen import Screen
@@ -28,8 +27,6 @@ async def opened(command: Command) -> AsyncIterator[Norma]:
     if wanted is not None and wanted not in command.settings.models:
         known = ", ".join(command.settings.models) or "none"
         raise UsageError(f"--model {wanted}: no such model in the settings (there: {known})")
-    for absent in absent_features(command.settings):
-        command.output.note(absent)
     async with open_norma(
         command.settings,
         approver=approver_for(command),

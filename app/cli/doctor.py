@@ -6,7 +6,6 @@ from pathlib import Path
 
 from attrs import asdict, frozen
 
-from norma.app.absent import absent_features
 from norma.app.cli.command import Command, run_async
 from norma.app.container import Container
 from norma.app.parts import journal_path
@@ -38,10 +37,6 @@ async def _report(command: Command) -> int:
             checks += [check async for check in _of_parts(container, command)]
     except SettingsError as error:
         checks.append(Check("workspace", False, str(error), "name an existing folder in workspace.roots"))
-    checks += [
-        Check("settings without effect", False, line, "leave them out")
-        for line in absent_features(command.settings)
-    ]
     checks += [_extra("cli", ("prompt_toolkit", "rich"), "chat has no line editor and no colours without it")]
     ok = all(check.ok for check in checks)
     command.output.record(

@@ -25,9 +25,12 @@ _VERBS = {
     "ask": "norma.app.cli.ask",
     "chat": "norma.app.cli.chat",
     "doctor": "norma.app.cli.doctor",
+    "fetch": "norma.app.cli.fetch",
     "grep": "norma.app.cli.grep",
     "mcp": "norma.app.cli.mcp",
+    "probe": "norma.app.cli.probe",
     "reply": "norma.app.cli.reply",
+    "search": "norma.app.cli.search",
     "sessions": "norma.app.cli.sessions",
 }
 """Where each verb is; only the one that was asked for is loaded."""

@@ -63,8 +63,9 @@ class WebFetch(Tool):
 
         # The very URL that was judged, read once more by the same parser.
         url = self._pages.target(run.action.hosts[0].url)
+        request = PageRequest(url, run.arguments.get("extract", False), run.session)
         try:
-            page = await self._pages.fetch(PageRequest(url, run.arguments.get("extract", False)), hop=hop)
+            page = await self._pages.fetch(request, hop=hop)
         except FetchFailed as error:
             raise ToolFailed(f"{url} could not be fetched: {error}") from error
         return ToolOutput.of(page_text(page, self._clock.new_id()), room=MOST_CHARACTERS)

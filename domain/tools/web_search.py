@@ -14,7 +14,7 @@ from norma.ports.web_search import DEFAULT_RESULTS, MOST_RESULTS, SearchAnswer, 
 
 _SAID = {
     "empty": "Nothing was found.",
-    "blocked": "The search backend does not answer for now (rate limit or challenge). That is no empty result.",
+    "blocked": "The search backend does not answer for now (rate limit or challenge). It is not empty.",
     "quota": "The plan of the search backend is used up; waiting does not help soon.",
     "auth": "The search backend has no usable key.",
     "layout": "The search backend answered in an unknown shape; whether there are results can't be told.",

@@ -85,21 +85,6 @@ def test_doctor_reports_every_part_and_ends_well(bench: Bench) -> None:
         assert set(check) == {"name", "ok", "detail", "remedy"}
 
 
-@pytest.mark.parametrize(
-    ("setting", "name"),
-    [
-        ("fetch.timeout_s=1", "WebFetch"),
-        ("search.backend='brave'", "WebSearch"),
-    ],
-)
-def test_doctor_says_which_settings_have_no_effect(bench: Bench, setting: str, name: str) -> None:
-    done = bench.run("doctor", "--json", "--set", setting)
-    assert done.status == 1
-    (check,) = (check for check in done.last["checks"] if name in check["detail"])
-    assert check["ok"] is False
-    assert check["remedy"]
-
-
 def test_doctor_finds_a_bad_journal_a_bad_workspace_and_a_bad_model(bench: Bench) -> None:
     bench.settings("[models.m]\nwire = 'anthropic'\nmodel = 'x'\n")
     done = bench.run("doctor", "--json", "--set", "journal.path='/dev/full'")
