@@ -123,3 +123,19 @@ FINE: Mapping[str, Scripted] = {
     "openai-responses": stream(response(said(0, "ok"))),
 }
 """A short answer: the text "ok"."""
+
+BEGUN: Mapping[str, bytes] = {
+    "anthropic": events(message_start(input_tokens=3), text_block(0)[0]),
+    "openai-chat": unnamed(chunk(role="assistant", content="")),
+    "openai-responses": events(
+        {"type": "response.created", "response": {"status": "in_progress"}}, said(0)[0]
+    ),
+}
+"""How an answer begins: nothing that could be shown."""
+
+DELTA: Mapping[str, bytes] = {
+    "anthropic": events(text_block(0, "x")[1]),
+    "openai-chat": unnamed(chunk(content="x")),
+    "openai-responses": events(said(0, "x")[1]),
+}
+"""One piece of text, "x"."""
