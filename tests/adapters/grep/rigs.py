@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from norma.adapters.grep.search import GrepSearch
-from norma.ports.file_search import SearchQuery, SearchResult
+from norma.ports.file_search import Permit, SearchQuery, SearchResult
 
 BACKENDS = ("ripgrep", "python")
 BOUND_S = 50
@@ -40,9 +40,11 @@ async def ask(
     *,
     excluded: Callable[[str], bool] = nothing,
     progress: Callable[[str], None] = lambda line: None,
+    permit: Permit | None = None,
 ) -> SearchResult:
     """The answer, bounded."""
-    return await asyncio.wait_for(search.search(query, progress=progress, excluded=excluded), BOUND_S)
+    work = search.search(query, progress=progress, excluded=excluded, permit=permit)
+    return await asyncio.wait_for(work, BOUND_S)
 
 
 def shown(result: SearchResult, root: Path) -> list[str]:

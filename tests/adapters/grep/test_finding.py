@@ -3,7 +3,6 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,14 @@ import pytest
 from norma.adapters.grep import finding
 from norma.adapters.grep.npm import is_npms_business
 from norma.adapters.grep.search import GrepSearch
-from norma.ports.file_search import SearchQuery, SearchResult
+from norma.domain.model.actions import Action
+from norma.domain.policy.policy import Mode, Policy, ScopeRules
+from norma.ports.errors import Refused
+from norma.ports.file_search import Permit, SearchQuery, SearchResult
 from tests.adapters.grep.rigs import ask, children, put_program, real_ripgrep, until, write
 from tests.rigs.fixtures import fixture_folder
 
-INSTALL = ("npm", "install", "-g", "@vscode/ripgrep")
+INSTALL = "npm install -g @vscode/ripgrep"
 
 
 @pytest.fixture
@@ -44,11 +46,16 @@ class Asked:
 
     def __init__(self, answer: bool) -> None:
         self.answer = answer
-        self.commands: list[tuple[str, ...]] = []
+        self.actions: list[Action] = []
 
-    async def __call__(self, command: tuple[str, ...]) -> bool:
-        self.commands.append(command)
-        return self.answer
+    async def __call__(self, action: Action) -> None:
+        self.actions.append(action)
+        if not self.answer:
+            raise Refused("the person said no")
+
+    @property
+    def commands(self) -> list[str | None]:
+        return [action.command for action in self.actions]
 
 
 def environ(folder: Path, tmp_path: Path, **more: str) -> dict[str, str]:
@@ -101,7 +108,7 @@ async def test_G2_rg_on_PATH_is_used_and_nothing_is_installed(
     (bare / "rg").symlink_to(real_ripgrep())
     put_program(fakes, "npm_hangs", bare, "npm")
     asked = Asked(True)
-    result = await ask(GrepSearch(environ=environ(bare, tmp_path), install=asked), query)
+    result = await ask(GrepSearch(environ=environ(bare, tmp_path)), query, permit=asked)
     assert (result.backend, result.notes) == ("ripgrep", ())
     assert (asked.commands, npm_calls(tmp_path)) == ([], [])
 
@@ -126,15 +133,16 @@ async def test_G3_without_rg_and_with_no_install_set_python_answers(
     put_program(fakes, "npm_new_layout", bare, "npm")
     asked = Asked(True)
     env = environ(bare, tmp_path, NORMA_RIPGREP_NO_INSTALL="1")
-    assert_python(await ask(GrepSearch(environ=env, install=asked), query), "NORMA_RIPGREP_NO_INSTALL is set")
+    result = await ask(GrepSearch(environ=env), query, permit=asked)
+    assert_python(result, "NORMA_RIPGREP_NO_INSTALL is set")
     assert asked.commands == []
 
 
 async def test_G5_without_rg_and_without_npm_python_answers_and_says_why(
     bare: Path, query: SearchQuery, tmp_path: Path
 ) -> None:
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True))
-    assert_python(await ask(search, query), "no npm to install it with")
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query, permit=Asked(True)), "no npm to install it with")
 
 
 @pytest.mark.parametrize(
@@ -197,21 +205,60 @@ async def test_G4_TC89_npm_runs_only_after_exactly_its_command_was_allowed(
 ) -> None:
     put_program(fakes, "npm_new_layout", bare, "npm")
     asked = Asked(False)
-    search = GrepSearch(environ=environ(bare, tmp_path), install=asked)
-    assert_python(await ask(search, query), "was not allowed")
-    await ask(search, query)
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query, permit=asked), "was not allowed: the person said no")
+    assert_python(await ask(search, query, permit=Asked(True)), "was not allowed")
     assert (asked.commands, npm_calls(tmp_path)) == ([INSTALL], [])
+    (action,) = asked.actions
+    assert (action.tool, action.rule) == ("Bash", f"Bash({INSTALL})")
+    assert action.shows.startswith(f"{INSTALL}\n")
+    assert str(bare / "npm") in action.shows
+
+
+async def test_G4_T1_the_rules_of_shell_commands_hold_for_the_installation(
+    bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
+) -> None:
+    put_program(fakes, "npm_new_layout", bare, "npm")
+    asked = Asked(False)
+    await ask(GrepSearch(environ=environ(bare, tmp_path)), query, permit=asked)
+    (action,) = asked.actions
+    rows: tuple[tuple[Mode, dict[str, tuple[str, ...]], str], ...] = (
+        ("default", {}, "ask"),
+        ("plan", {"allow": (f"Bash({INSTALL})",)}, "deny"),
+        ("dont-ask", {}, "deny"),
+        ("default", {"allow": (f"Bash({INSTALL})",)}, "allow"),
+        ("default", {"allow": ("Bash(npm install -g other)", "Read", "Grep")}, "ask"),
+        ("bypass", {"deny": ("Bash(npm:*)",)}, "deny"),
+    )
+    for mode, lists, decision in rows:
+        policy = Policy.of(mode, [ScopeRules("user", **lists)])
+        assert policy.judge(action, tool_digest="").decision == decision
+
+
+async def test_G4_a_search_with_nobody_to_ask_decides_nothing_for_the_next(
+    bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
+) -> None:
+    put_program(fakes, "npm_new_layout", bare, "npm")
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query), "nobody to ask")
+    assert npm_calls(tmp_path) == []
+    asked = Asked(True)
+    await ask(search, query, permit=asked)
+    assert asked.commands == [INSTALL]
+    assert npm_calls(tmp_path) == [INSTALL, "npm root -g"]
+    # It is there now, for those with nobody to ask, too.
+    assert (await search.ripgrep()).program is not None
 
 
 async def test_G4_a_question_that_breaks_is_a_no(
     bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
 ) -> None:
-    async def broken(command: tuple[str, ...]) -> bool:
+    async def broken(action: Action) -> None:
         raise RuntimeError("the terminal is gone")
 
     put_program(fakes, "npm_new_layout", bare, "npm")
-    search = GrepSearch(environ=environ(bare, tmp_path), install=broken)
-    assert_python(await ask(search, query), "the question whether")
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query, permit=broken), "the question whether")
     assert npm_calls(tmp_path) == []
 
 
@@ -219,9 +266,9 @@ async def test_G4_TC89_a_failed_installation_is_reported_and_not_repeated(
     bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     put_program(fakes, "npm_eacces", bare, "npm")
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True))
-    assert_python(await ask(search, query), "EACCES")
-    assert_python(await ask(search, query), "EACCES")
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query, permit=Asked(True)), "EACCES")
+    assert_python(await ask(search, query, permit=Asked(True)), "EACCES")
     assert npm_calls(tmp_path) == ["npm install -g @vscode/ripgrep"]
     assert "EACCES" in caplog.text
 
@@ -231,8 +278,8 @@ async def test_G4_TC89_an_installation_that_hangs_is_stopped_with_all_it_started
 ) -> None:
     put_program(fakes, "npm_hangs", bare, "npm")
     (tmp_path / "npm").mkdir()
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True), install_deadline_s=1)
-    assert_python(await ask(search, query), "it was stopped after 1 s")
+    search = GrepSearch(environ=environ(bare, tmp_path), install_deadline_s=1)
+    assert_python(await ask(search, query, permit=Asked(True)), "it was stopped after 1 s")
     grandchild = (tmp_path / "npm" / "npm_child.pid").read_text().strip()
     await until(lambda: not Path("/proc", grandchild).exists() or is_zombie(grandchild))
 
@@ -241,8 +288,8 @@ async def test_G4_TC90_the_new_layout_of_the_package_is_found(
     bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
 ) -> None:
     put_program(fakes, "npm_new_layout", bare, "npm")
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True))
-    found = await search.ripgrep()
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    found = await search.ripgrep(Asked(True))
     assert found.program is not None
     assert "/@vscode/ripgrep/node_modules/@vscode/ripgrep-" in found.program
     # The program that this fake installs answers --version and nothing else.
@@ -265,21 +312,21 @@ async def test_G4_TC90_an_installation_without_a_program_is_reported_and_not_rep
     bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
 ) -> None:
     put_program(fakes, "npm_ok_but_empty", bare, "npm")
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True))
-    assert_python(await ask(search, query), "the program was not found afterwards")
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    assert_python(await ask(search, query, permit=Asked(True)), "the program was not found afterwards")
     await ask(search, query)
     assert npm_calls(tmp_path) == ["npm install -g @vscode/ripgrep", "npm root -g"]
 
 
-def gate() -> tuple[asyncio.Event, Callable[[tuple[str, ...]], Awaitable[bool]], list[tuple[str, ...]]]:
-    """A question that stays open until its event is set."""
+def gate() -> tuple[asyncio.Event, Permit, list[str | None]]:
+    """A question that stays open until its event is set, and is answered with no."""
     event = asyncio.Event()
-    asked: list[tuple[str, ...]] = []
+    asked: list[str | None] = []
 
-    async def answer(command: tuple[str, ...]) -> bool:
-        asked.append(command)
+    async def answer(action: Action) -> None:
+        asked.append(action.command)
         await event.wait()
-        return False
+        raise Refused("no")
 
     return event, answer, asked
 
@@ -289,16 +336,18 @@ async def test_G5_TC91_ten_searches_at_once_share_one_resolution_and_survive_the
 ) -> None:
     put_program(fakes, "npm_hangs", bare, "npm")
     event, answer, asked = gate()
-    search = GrepSearch(environ=environ(bare, tmp_path), install=answer)
-    tasks = [asyncio.create_task(ask(search, query)) for _ in range(10)]
-    await until(lambda: len(asked) > 0)
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    tasks = [asyncio.create_task(ask(search, query, permit=answer)) for _ in range(10)]
+    await until(lambda: len(asked) == 1)
     tasks[0].cancel()
     with pytest.raises(asyncio.CancelledError):
         await tasks[0]
+    # The question went with the search that asked it; one of the others asks.
+    await until(lambda: len(asked) == 2)
     event.set()
     for result in await asyncio.gather(*tasks[1:]):
         assert_python(result, "was not allowed")
-    assert asked == [INSTALL]
+    assert asked == [INSTALL, INSTALL]
 
 
 async def test_G4_when_all_who_wait_are_cancelled_the_installation_ends(
@@ -306,8 +355,8 @@ async def test_G4_when_all_who_wait_are_cancelled_the_installation_ends(
 ) -> None:
     put_program(fakes, "npm_hangs", bare, "npm")
     (tmp_path / "npm").mkdir()
-    search = GrepSearch(environ=environ(bare, tmp_path), install=Asked(True))
-    tasks = [asyncio.create_task(ask(search, query)) for _ in range(3)]
+    search = GrepSearch(environ=environ(bare, tmp_path))
+    tasks = [asyncio.create_task(ask(search, query, permit=Asked(True))) for _ in range(3)]
     await until((tmp_path / "npm" / "npm_child.pid").exists)
     for task in tasks:
         task.cancel()
@@ -352,8 +401,8 @@ async def test_G4_the_real_package_is_installed_and_found(
     bare: Path, query: SearchQuery, tmp_path: Path
 ) -> None:
     asked = Asked(True)
-    search = GrepSearch(environ=with_real_npm(bare, tmp_path), install=asked, install_deadline_s=180)
-    found = await search.ripgrep()
+    search = GrepSearch(environ=with_real_npm(bare, tmp_path), install_deadline_s=180)
+    found = await search.ripgrep(asked)
     assert asked.commands == [INSTALL]
     if any(word in found.why for word in ("ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "ETIMEDOUT")):
         pytest.skip("npm reaches no registry from here")
