@@ -5,10 +5,15 @@ Above: the Grep tool and `norma grep`. Below: ripgrep, or the same answers in pu
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol, TypeAlias
 
 from attrs import frozen
+
+from norma.domain.model.actions import Action
+
+Permit: TypeAlias = Callable[[Action], Awaitable[None]]
+"""Returns when the action may be done, raises Refused when not."""
 
 SearchMode: TypeAlias = Literal["files", "content", "count"]
 
@@ -77,7 +82,12 @@ class FileSearch(Protocol):
 
     @abstractmethod
     async def search(
-        self, query: SearchQuery, *, progress: Callable[[str], None], excluded: Callable[[str], bool]
+        self,
+        query: SearchQuery,
+        *,
+        progress: Callable[[str], None],
+        excluded: Callable[[str], bool],
+        permit: Permit | None = None,
     ) -> SearchResult:
         """
         The answer to *query*.
@@ -86,6 +96,9 @@ class FileSearch(Protocol):
         *excluded* are left out as if they were not there, and a note counts those that would have
         matched. *progress* gets a line now and then during long work. Cancellation ends what runs
         (also a child process) before it passes.
+
+        What a search needs beyond reading (an installation) is put to *permit* first, as `ToolRun.permit`:
+        with None, or refused, it is not done, and a note says so.
 
         Raises:
             BadPattern: the pattern is not valid.

@@ -9,13 +9,12 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from norma.adapters.grep.child import answer
 from norma.adapters.grep.npm import Npm, installed
 
-Install = Callable[[tuple[str, ...]], Awaitable[bool]]
 VERSION = re.compile(r"ripgrep (\d+)\.\d+")
 OLDEST = 13
 CHECK_S = 5.0
@@ -24,34 +23,24 @@ log = logging.getLogger("norma.grep")
 
 
 class Found(NamedTuple):
-    """The absolute path of a ripgrep, or None and *why* there is none, in a clause."""
+    """The absolute path of a ripgrep, or None, *why* in a clause, and the *npm* that could install one."""
 
     program: str | None
     why: str = ""
+    npm: Npm | None = None
 
 
 class Finder:
-    """
-    Looks for ripgrep, as told by *environ*, first at *named*.
+    """Looks for ripgrep, as told by *environ*, first at *named*."""
 
-    *install* is asked before npm is started; without it npm is not.
-    """
-
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        named: str | None,
-        install: Install | None,
-        install_deadline_s: float,
-    ) -> None:
+    def __init__(self, environ: Mapping[str, str], named: str | None, install_deadline_s: float) -> None:
         self.environ = environ
         self.check_environ = {name: value for name, value in environ.items() if name in CHECK_ENVIRON}
         self.named = named
-        self.install = install
         self.install_deadline_s = install_deadline_s
 
     async def find(self) -> Found:
-        """Look in all places in their order. Never raises but for cancellation."""
+        """Look in all places in their order; nothing is installed. Never raises but for cancellation."""
         if self.named is not None:
             return await self.checked(self.named)
         folders = (*search_path(self.environ), beside_the_interpreter())
@@ -64,20 +53,11 @@ class Finder:
             return Found(None, "there is no rg on PATH, and no npm to install it with")
         if program := installed(os.path.join(os.path.dirname(os.path.dirname(npm)), "lib", "node_modules")):
             return await self.checked(program)
-        return await self.by_npm(Npm(npm, self.environ, self.install_deadline_s))
+        way = Npm(npm, self.environ, self.install_deadline_s)
+        return Found(None, f"there is no rg on PATH, and nobody to ask whether `{way.words}` may run", way)
 
-    async def by_npm(self, npm: Npm) -> Found:
-        """Ask, install and look again. A question that breaks is answered with no."""
-        words = " ".join(npm.command)
-        if self.install is None:
-            return Found(None, f"there is no rg on PATH, and nobody to ask whether `{words}` may run")
-        try:
-            allowed = await self.install(npm.command)
-        except Exception as error:
-            log.warning("asking whether `%s` may run failed: %r", words, error)
-            return Found(None, f"there is no rg on PATH, and the question whether `{words}` may run failed")
-        if allowed is not True:
-            return Found(None, f"there is no rg on PATH, and `{words}` was not allowed")
+    async def install(self, npm: Npm) -> Found:
+        """Install with *npm*, which was allowed, and look again. Never raises but for cancellation."""
         trouble = await npm.install()
         program = (
             None if trouble else program_in(search_path(self.environ), "rg") or installed(await npm.root())
@@ -85,8 +65,8 @@ class Finder:
         if program is not None:
             return await self.checked(program)
         trouble = f"failed: {trouble}" if trouble else "succeeded, but the program was not found afterwards"
-        log.warning("`%s` %s", words, trouble)
-        return Found(None, f"there is no rg on PATH, and `{words}` {trouble}")
+        log.warning("`%s` %s", npm.words, trouble)
+        return Found(None, f"there is no rg on PATH, and `{npm.words}` {trouble}")
 
     async def checked(self, program: str) -> Found:
         """*program* if it answers as a ripgrep that is new enough."""

@@ -5,6 +5,8 @@ import platform
 from collections.abc import Mapping
 
 from norma.adapters.grep.child import answer
+from norma.domain.model.actions import ANY_EFFECT, Action
+from norma.domain.policy.rules import command_rule
 
 PACKAGE = "@vscode/ripgrep"
 ROOT_S = 10.0
@@ -31,6 +33,22 @@ class Npm:
     def command(self) -> tuple[str, ...]:
         """The installation, as it is asked about and run; npm is the first one on PATH."""
         return ("npm", "install", "-g", PACKAGE)
+
+    @property
+    def words(self) -> str:
+        """The command in one line."""
+        return " ".join(self.command)
+
+    @property
+    def action(self) -> Action:
+        """What the installation is for those who permit it: a shell command, by the rules for such."""
+        return Action(
+            "Bash",
+            ANY_EFFECT,
+            shows=f"{self.words}\n(installs ripgrep, for faster searches, with {self.program})",
+            rule=command_rule(self.words),
+            command=self.words,
+        )
 
     async def install(self) -> str:
         """Install ripgrep; what went wrong, or nothing."""

@@ -19,12 +19,15 @@ from norma.adapters.grep.builtin import Builtin
 from norma.adapters.grep.events import RipgrepFailed
 from norma.adapters.grep.expression import PatternError
 from norma.adapters.grep.file_types import globs_of
-from norma.adapters.grep.finding import Finder, Found, Install
+from norma.adapters.grep.finding import Finder, Found
 from norma.adapters.grep.globs import expression
+from norma.adapters.grep.npm import Npm
 from norma.adapters.grep.page import Job, Page
 from norma.adapters.grep.parser import parse
 from norma.adapters.grep.ripgrep import Ripgrep
-from norma.ports.file_search import BadPattern, FileSearch, SearchQuery, SearchResult
+from norma.adapters.grep.shared import Shared
+from norma.ports.errors import Refused
+from norma.ports.file_search import BadPattern, FileSearch, Permit, SearchQuery, SearchResult
 
 MOST_NOTES = 5
 log = logging.getLogger("norma.grep")
@@ -36,9 +39,9 @@ class GrepSearch(FileSearch):
 
     *environ* is looked at again for each search: NORMA_DISABLE_RIPGREP set to anything means
     Python. ripgrep is looked for once, at the first search that may use it, first at *ripgrep* (an
-    absolute path) if that is given. Where it is missing and npm is there, *install* is told the
-    exact command and says whether it may run; without *install* it is not run. A search takes
-    *deadline_s* seconds at most, an installation *install_deadline_s*.
+    absolute path) if that is given. Where it is missing and npm is there, the search puts the exact
+    command to its *permit*; a no counts for all later searches. A search takes *deadline_s* seconds at
+    most, an installation *install_deadline_s*.
     """
 
     def __init__(
@@ -47,20 +50,24 @@ class GrepSearch(FileSearch):
         environ: Mapping[str, str],
         deadline_s: float = 60.0,
         ripgrep: str | None = None,
-        install: Install | None = None,
         install_deadline_s: float = 120.0,
     ) -> None:
-        if ripgrep is not None and not os.path.isabs(ripgrep):
-            raise ValueError(f"the path of ripgrep must be absolute, and {ripgrep!r} is not")
         self.environ = environ
         self.deadline_s = deadline_s
-        self.finder = Finder(environ, ripgrep, install, install_deadline_s)
+        self.finder = Finder(environ, ripgrep, install_deadline_s)
         self.builtin = Builtin(deadline_s)
-        self.finding: asyncio.Task[Found] | None = None
-        self.waiting = 0
+        self.finding: Shared[Found] = Shared()
+        self.installing: Shared[Found] = Shared()
+        self.asking = asyncio.Lock()
+        self.refused: Found | None = None
 
     async def search(
-        self, query: SearchQuery, *, progress: Callable[[str], None], excluded: Callable[[str], bool]
+        self,
+        query: SearchQuery,
+        *,
+        progress: Callable[[str], None],
+        excluded: Callable[[str], bool],
+        permit: Permit | None = None,
     ) -> SearchResult:
         """
         The answer to *query*; the port says what it promises.
@@ -73,7 +80,7 @@ class GrepSearch(FileSearch):
         except PatternError as error:
             raise BadPattern(str(error)) from error
         job = Job(checked(query), tree, globs_of(query.types), excluded, progress)
-        found = await self.ripgrep()
+        found = await self.ripgrep(permit)
         limit = asyncio.timeout(self.deadline_s)
         try:
             async with limit:
@@ -97,33 +104,44 @@ class GrepSearch(FileSearch):
         page, notes = await self.builtin.search(job)
         return result("python", page, [f"answered by the built-in search: {why}", *notes])
 
-    async def ripgrep(self) -> Found:
+    async def ripgrep(self, permit: Permit | None = None) -> Found:
         """
-        Where ripgrep is, looked for once.
+        Where ripgrep is, looked for once, and installed once if *permit* allows that.
 
-        Searches that come while it is looked for share that. One that is cancelled leaves it to the
-        others; the last one to leave ends it.
+        Searches that come meanwhile share what is going on. A question belongs to the search that asks it: if
+        that one is cancelled, the next one asks.
         """
         if self.environ.get("NORMA_DISABLE_RIPGREP"):
             return Found(None, "NORMA_DISABLE_RIPGREP is set")
-        if self.finding is None:
-            self.finding = asyncio.create_task(self.finder.find())
-        finding = self.finding
-        self.waiting += 1
-        try:
-            return await asyncio.shield(finding)
-        finally:
-            self.waiting -= 1
-            if not self.waiting and not finding.done():
-                await self.aclose()
+        found = await self.finding.get(self.finder.find)
+        npm = found.npm
+        if npm is None or (permit is None and not self.installing.begun):
+            return found
+        async with self.asking:
+            if self.refused is not None:
+                return self.refused
+            if permit is not None and not self.installing.begun:
+                self.refused = await refusal(npm, permit)
+                if self.refused is not None:
+                    return self.refused
+        return await self.installing.get(lambda: self.finder.install(npm))
 
     async def aclose(self) -> None:
-        """End the search for ripgrep if it still runs. Each search ends what it started itself."""
-        finding = self.finding
-        if finding is not None and not finding.done():
-            self.finding = None
-            finding.cancel()
-            await asyncio.wait([finding])
+        """End what still looks for ripgrep or installs it. Each search ends what it started itself."""
+        await self.finding.aclose()
+        await self.installing.aclose()
+
+
+async def refusal(npm: Npm, permit: Permit) -> Found | None:
+    """Ask whether *npm* may install ripgrep: None for yes. A question that breaks is answered with no."""
+    try:
+        await permit(npm.action)
+    except Refused as error:
+        return Found(None, f"there is no rg on PATH, and `{npm.words}` was not allowed: {error}")
+    except Exception as error:
+        log.warning("asking whether `%s` may run failed: %r", npm.words, error)
+        return Found(None, f"there is no rg on PATH, and the question whether `{npm.words}` may run failed")
+    return None
 
 
 def checked(query: SearchQuery) -> SearchQuery:

@@ -7,7 +7,7 @@ from attrs import evolve
 
 from norma.adapters.memory.gates import Gate
 from norma.adapters.memory.waiting import Counter
-from norma.ports.file_search import FileSearch, SearchLine, SearchQuery, SearchResult
+from norma.ports.file_search import FileSearch, Permit, SearchLine, SearchQuery, SearchResult
 
 Found: TypeAlias = SearchResult | Exception | Gate | Sequence[SearchLine]
 """The answer to one query: whole, as its rows, as an error, or when a gate is opened with it."""
@@ -33,7 +33,12 @@ class ScriptedSearch(FileSearch):
         await self._asked.reached(queries)
 
     async def search(
-        self, query: SearchQuery, *, progress: Callable[[str], None], excluded: Callable[[str], bool]
+        self,
+        query: SearchQuery,
+        *,
+        progress: Callable[[str], None],
+        excluded: Callable[[str], bool],
+        permit: Permit | None = None,
     ) -> SearchResult:
         """The scripted answer to *query*."""
         self.queries.append(query)

@@ -77,7 +77,10 @@ class Grep(Tool):
         policy, roots = self._policy.policy, self._workspace.roots
         try:
             result = await self._search.search(
-                query, progress=run.progress, excluded=lambda path: policy.hides(path, roots)
+                query,
+                progress=run.progress,
+                excluded=lambda path: policy.hides(path, roots),
+                permit=run.permit,
             )
         except BadPattern as error:
             raise ToolFailed(f"The pattern is not valid: {error}") from error

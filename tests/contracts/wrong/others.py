@@ -19,7 +19,7 @@ from norma.adapters.memory.workspace import MemoryWorkspace
 from norma.domain.model.actions import Action
 from norma.domain.model.questions import Answer, Later, Question
 from norma.ports.commands import Command, CommandEnd
-from norma.ports.file_search import SearchQuery, SearchResult
+from norma.ports.file_search import Permit, SearchQuery, SearchResult
 from norma.ports.files import Entry, FileContent, Resolved
 from norma.ports.schemas import SchemaCheck
 from norma.ports.tool import ToolOutput, ToolRun
@@ -342,17 +342,23 @@ Excluded = Callable[[str], bool]
 
 
 class ShowsWhatIsExcluded(ScriptedSearch):
-    async def search(self, query: SearchQuery, *, progress: Line, excluded: Excluded) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, *, progress: Line, excluded: Excluded, permit: Permit | None = None
+    ) -> SearchResult:
         return await super().search(query, progress=progress, excluded=lambda path: False)
 
 
 class HidesWithoutAWord(ScriptedSearch):
-    async def search(self, query: SearchQuery, *, progress: Line, excluded: Excluded) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, *, progress: Line, excluded: Excluded, permit: Permit | None = None
+    ) -> SearchResult:
         return evolve(await super().search(query, progress=progress, excluded=excluded), notes=())
 
 
 class FindsNothingInABadPattern(ScriptedSearch):
-    async def search(self, query: SearchQuery, *, progress: Line, excluded: Excluded) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, *, progress: Line, excluded: Excluded, permit: Permit | None = None
+    ) -> SearchResult:
         try:
             return await super().search(query, progress=progress, excluded=excluded)
         except ValueError:
@@ -360,13 +366,17 @@ class FindsNothingInABadPattern(ScriptedSearch):
 
 
 class FindsInAnyOrder(ScriptedSearch):
-    async def search(self, query: SearchQuery, *, progress: Line, excluded: Excluded) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, *, progress: Line, excluded: Excluded, permit: Permit | None = None
+    ) -> SearchResult:
         result = await super().search(query, progress=progress, excluded=excluded)
         return evolve(result, lines=result.lines[::-1])
 
 
 class SwallowsCancelInSearch(ScriptedSearch):
-    async def search(self, query: SearchQuery, *, progress: Line, excluded: Excluded) -> SearchResult:
+    async def search(
+        self, query: SearchQuery, *, progress: Line, excluded: Excluded, permit: Permit | None = None
+    ) -> SearchResult:
         try:
             return await super().search(query, progress=progress, excluded=excluded)
         except asyncio.CancelledError:

@@ -8,10 +8,14 @@ import pytest
 from norma.adapters.grep.search import GrepSearch
 from norma.adapters.memory.gates import Gate
 from norma.adapters.memory.search import ScriptedSearch
+from norma.domain.model.actions import ANY_EFFECT, Action
 from norma.domain.tools.limits import OUTPUT_CHARACTERS
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.file_search import BadPattern, SearchLine, SearchQuery, SearchResult
+from norma.ports.tool import ToolRun
 from tests.domain.tools.calling import Host
+
+INSTALL = Action("Bash", ANY_EFFECT, "npm i", "Bash(npm i)", command="npm i")
 
 
 def host_with(root, answer, **more):
@@ -155,3 +159,22 @@ async def test_a_cancel_passes_through_to_the_search(tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert search.running == 0
+
+
+async def test_G4_what_a_search_needs_besides_goes_through_the_permit_of_the_run(tmp_path):
+    asked = []
+
+    class Installing(ScriptedSearch):
+        async def search(self, query, *, progress, excluded, permit=None):
+            await permit(INSTALL)
+            return await super().search(query, progress=progress, excluded=excluded)
+
+    async def permit(action):
+        asked.append(action)
+
+    host = Host(tmp_path, search=Installing(lambda query: []))
+    action = host.examine("Grep", {"pattern": "x"})
+    await host.tools["Grep"].run(ToolRun({"pattern": "x"}, action, host.progress.append, permit))
+    assert asked == [INSTALL]
+    with pytest.raises(Refused, match=r"Nobody can be asked. The rule Bash\(npm i\) would allow it"):
+        await host.run("Grep", {"pattern": "x"})
