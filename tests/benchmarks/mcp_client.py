@@ -109,7 +109,7 @@ def compare(args: argparse.Namespace) -> None:
 
 
 def _median(rows: list[dict[str, Any]], key: str) -> float:
-    return statistics.median(row[key] for row in rows)
+    return float(statistics.median(row[key] for row in rows))
 
 
 def main() -> None:

@@ -37,11 +37,11 @@ def answers_before_it_lists(transcript: Path, folder: Path) -> Path:
     return changed
 
 
-async def played(servers: Servers, transcript: Path, tmp_path: Path, play: Play, **more: float) -> int:
+async def played(servers: Servers, transcript: Path, tmp_path: Path, play: Play, call_s: float) -> int:
     """Play it against the client; the replay's exit status."""
     status = tmp_path / "status"
     script = f'{sys.executable} {servers.fixtures / "replay.py"} "$1"; echo $? > {status}'
-    server = servers.program(["sh", "-c", script, "sh", str(transcript)], **more)
+    server = servers.program(["sh", "-c", script, "sh", str(transcript)], call_s=call_s)
     await play(server)
     await server.aclose()
     return int(status.read_text())
