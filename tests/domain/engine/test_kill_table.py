@@ -1,16 +1,16 @@
 """
 Wrong engines are noticed, by the suites that are there for it.
 
-`pytest -s tests/domain/engine/test_kill_table.py` prints who notices; with `-m slow` for all suites.
+`pytest -s tests/domain/engine/test_kill_table.py` prints who notices and how. `kill_table` beside this module
+tries every suite, in some minutes.
 """
 
 import pytest
 
-from tests.domain.engine import wrong_drivers, wrong_machines
+from tests.domain.engine.kill_table import MUTANTS
 from tests.domain.engine.mutants import Mutant
 from tests.domain.engine.suites import SUITES, complaint, plain
 
-MUTANTS = [*wrong_machines.MUTANTS, *wrong_drivers.MUTANTS]
 IDS = [mutant.name.replace(" ", "-") for mutant in MUTANTS]
 
 
@@ -35,20 +35,3 @@ def test_a_wrong_engine_is_not_just_broken(mutant: Mutant, monkeypatch: pytest.M
     """Each of them carries a plain turn to its end, so it is caught for what is wrong with it."""
     mutant.install(monkeypatch)
     assert complaint([("plain", plain)]) is None
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(600)
-def test_kill_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every suite against every mutant, printed; no single suite catches all."""
-    caught: dict[str, set[str]] = {}
-    for mutant in MUTANTS:
-        with pytest.MonkeyPatch.context() as patch:
-            mutant.install(patch)
-            caught[mutant.name] = {name for name, suite in SUITES.items() if complaint(suite) is not None}
-    with capsys.disabled():
-        print("\n\n| mutant | " + " | ".join(SUITES) + " |\n| --- |" + " --- |" * len(SUITES))
-        for name, suites in caught.items():
-            print(f"| {name} | " + " | ".join("x" if suite in suites else " " for suite in SUITES) + " |")
-    assert all(set(mutant.caught_by) <= caught[mutant.name] for mutant in MUTANTS)
-    assert all(any(suite not in suites for suites in caught.values()) for suite in SUITES)

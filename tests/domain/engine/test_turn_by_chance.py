@@ -29,6 +29,7 @@ def test_E7_nothing_unsafe_runs_twice_over_crashes(seed: int, at: list[int]) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_E1_E7_over_many_lives() -> None:
     for seed in range(4_000):
         life = Chance(seed)
