@@ -21,6 +21,7 @@ from dependency_injector.providers import (
 
 from norma.adapters.anthropic.model import AnthropicModel
 from norma.adapters.files.workspace import DiskWorkspace
+from norma.adapters.grep.ignoring import GitIgnore
 from norma.adapters.grep.search import GrepSearch
 from norma.adapters.http.egress import Egress
 from norma.adapters.http.guard import AddressGuard
@@ -48,7 +49,7 @@ from norma.ports.approver import Approver
 from norma.ports.clock import Clock
 from norma.ports.commands import CommandRunner, CommandTasks
 from norma.ports.file_search import FileSearch
-from norma.ports.files import Workspace
+from norma.ports.files import IgnoreRules, Workspace
 from norma.ports.journal import Journal
 from norma.ports.model import ChatModel
 from norma.ports.page_fetch import PageFetch
@@ -79,12 +80,10 @@ class Container(DeclarativeContainer):
 
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
     search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
+    ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
     tasks: Provider[CommandTasks] = Singleton(ShellTasks)
     commands: Provider[CommandRunner] = Singleton(ShellRunner, tasks=tasks)
     policy: Provider[CurrentPolicy] = Singleton(current_policy, settings, workspace)
-    tools: Provider[Sequence[Tool]] = Singleton(
-        builtin_tools, workspace, search, commands, policy, tasks=tasks, clock=clock
-    )
 
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)
     egress: Provider[Egress] = Singleton(Egress, network, environ=environ, session=http_session)

@@ -137,7 +137,8 @@ async def refusal(npm: Npm, permit: Permit) -> Found | None:
     try:
         await permit(npm.action)
     except Refused as error:
-        return Found(None, f"there is no rg on PATH, and `{npm.words}` was not allowed: {error}")
+        reason = " ".join(str(error).split())
+        return Found(None, f"there is no rg on PATH, and `{npm.words}` was not allowed: {reason}")
     except Exception as error:
         log.warning("asking whether `%s` may run failed: %r", npm.words, error)
         return Found(None, f"there is no rg on PATH, and the question whether `{npm.words}` may run failed")

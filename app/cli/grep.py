@@ -7,8 +7,12 @@ from typing import Any
 
 from norma.app.cli.arguments import UsageError
 from norma.app.cli.command import Command, run_async
+from norma.app.cli.conversation import approver_for
+from norma.app.cli.permission import permit
 from norma.app.running import open_parts
+from norma.domain.model.actions import Action
 from norma.domain.model.failures import Failure
+from norma.domain.tools.grep import SPEC
 from norma.ports.errors import PortError, Refused
 from norma.ports.file_search import BadPattern, SearchLine, SearchQuery
 from norma.ports.files import Workspace
@@ -27,11 +31,17 @@ async def _search(command: Command) -> int:
         path = _searched(workspace, options.path, str(command.folder))
         if policy.hides(path, roots):
             raise Refused(f"{path} is hidden by a deny rule of Read")
+        asked = approver_for(command)
+
+        async def permit_more(action: Action) -> None:
+            await permit(policy, SPEC, action, asked.ask)
+
         try:
             result = await parts.search().search(
                 _query(options, path),
                 progress=lambda line: None,
                 excluded=lambda found: policy.hides(found, roots),
+                permit=permit_more,
             )
         except BadPattern as error:
             raise UsageError(f"{options.pattern!r} is no valid pattern: {error}") from error

@@ -41,4 +41,5 @@ async def permit(policy: Policy, spec: ToolSpec, action: Action, ask: Ask | None
     number = f"typed:{secrets.token_hex(4)}"
     answer = await ask(Question(number, number, action, action_digest(action), digest, verdict.why))
     if not isinstance(answer, Answer) or not answer.allows:
-        raise Refused(f"You denied it: {action.shows}")
+        reason = answer.feedback if isinstance(answer, Answer) else None
+        raise Refused(reason or f"You denied it: {action.shows}")
