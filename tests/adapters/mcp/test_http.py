@@ -34,7 +34,7 @@ class Way:
         self.reports: list[CallReport] = []
         self.egress = Egress(NetworkPolicy("none"), environ={}, report=self.reports.append)
         clock = SystemClock()
-        headers = {"Authorization": Secret("Bearer canary"), "X-Mine": "1"}
+        headers: dict[str, str | Secret] = {"Authorization": Secret("Bearer canary"), "X-Mine": "1"}
         more = {
             "request_s": BOUND_S,
             "call_s": BOUND_S,
