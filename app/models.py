@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from attrs import evolve, field, frozen
 
 from norma.adapters.discovery.local import LocalServer
+from norma.adapters.wires.overrides import overridden
 from norma.adapters.wires.profiles import profile_for, profile_named
 from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
@@ -133,6 +134,9 @@ class Models:
         key = api_key(settings, self.environ, at)
         try:
             profile = profile_named(settings.profile) if settings.profile else None
+            if settings.overrides:
+                profile = profile or profile_for(urlsplit(base_url).netloc)
+                profile = overridden(profile, model, settings.overrides)
             return self.wires[settings.wire](base_url=base_url, model=model, api_key=key, profile=profile)
         except ValueError as error:
             raise SettingsError([f"{at}: {error}"]) from error

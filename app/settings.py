@@ -67,6 +67,7 @@ class ModelSettings:
 
     *base_url* defaults to the vendor's own. *model* defaults to the profile's. The key comes from
     the variable *api_key_env* or from the file *api_key_file* (its first line); with neither, none is sent.
+    *overrides* are fields of the provider's profile, such as `token_limit_key` or `extra_headers`.
     """
 
     wire: Wire
@@ -75,6 +76,7 @@ class ModelSettings:
     api_key_env: Variable | None = None
     api_key_file: FilePath | None = None
     profile: str | None = None
+    overrides: Mapping[str, Any] = field(factory=dict, repr=_names_only)
 
 
 @frozen

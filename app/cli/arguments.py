@@ -139,20 +139,25 @@ def _reply(verbs: Any, common: Any) -> None:
     parser.add_argument(
         "prompt", nargs="?", metavar="PROMPT", help="the user's message; - reads it from stdin"
     )
-    parser.add_argument("--wire", choices=WIRES, help="the protocol; needs --base-url and --model")
-    parser.add_argument("--base-url", metavar="URL", help="where the wire's server is")
+    _wire(parser)
+    parser.add_argument("--no-stream", action="store_true", help="ask for the answer in one piece")
+    parser.add_argument("--tools", metavar="FILE", help="a JSON list of name, description and input_schema")
+    parser.add_argument("--request", metavar="FILE", help="a JSON request: system, messages, tools, options")
+    parser.add_argument(
+        "--print-request", action="store_true", help="print what would be sent, and send nothing"
+    )
+
+
+def _wire(parser: argparse.ArgumentParser) -> None:
+    """A model that no settings name."""
+    parser.add_argument("--wire", choices=WIRES, help="the protocol; needs --model")
+    parser.add_argument("--base-url", metavar="URL", help="where the wire's server is, if not at its vendor")
     parser.add_argument(
         "--model", metavar="MODEL", help="with --wire the provider's id, else a name in the settings"
     )
     parser.add_argument("--api-key-env", metavar="VAR", help="the environment variable that holds the key")
     parser.add_argument(
         "--profile", metavar="NAME", help="the provider's profile, when its host does not tell"
-    )
-    parser.add_argument("--no-stream", action="store_true", help="ask for the answer in one piece")
-    parser.add_argument("--tools", metavar="FILE", help="a JSON list of name, description and input_schema")
-    parser.add_argument("--request", metavar="FILE", help="a JSON request: system, messages, tools, options")
-    parser.add_argument(
-        "--print-request", action="store_true", help="print what would be sent, and send nothing"
     )
 
 
@@ -172,8 +177,13 @@ def _search(verbs: Any, common: Any) -> None:
 
 def _probe(verbs: Any, common: Any) -> None:
     parser = _verb(verbs, common, "probe", "ask a backend once, to see whether it works")
-    parser.add_argument("what", choices=("search",), help="the search backend of the settings")
-    parser.add_argument("query", nargs="?", default="weather", metavar="QUERY", help="what to search for")
+    parser.add_argument(
+        "what", choices=("search", "model"), help="the search backend of the settings, or its models"
+    )
+    parser.add_argument(
+        "query", nargs="?", metavar="QUERY", help="what to search for; the model (all that are configured)"
+    )
+    _wire(parser)
 
 
 def _grep(verbs: Any, common: Any) -> None:

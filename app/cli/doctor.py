@@ -1,12 +1,13 @@
 """`norma doctor`: build everything, and say what is missing and what would mend it."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
 from attrs import asdict, frozen
 
 from norma.app.cli.command import Command, run_async
+from norma.app.cli.output import Output
 from norma.app.container import Container
 from norma.app.parts import journal_path
 from norma.app.running import models_of, open_parts
@@ -38,8 +39,13 @@ async def _report(command: Command) -> int:
     except SettingsError as error:
         checks.append(Check("workspace", False, str(error), "name an existing folder in workspace.roots"))
     checks += [_extra("cli", ("prompt_toolkit", "rich"), "chat has no line editor and no colours without it")]
+    return report(command.output, checks)
+
+
+def report(output: Output, checks: Sequence[Check]) -> int:
+    """Print what was looked at; status 0 if nothing is wrong."""
     ok = all(check.ok for check in checks)
-    command.output.record(
+    output.record(
         {"type": "report", "ok": ok, "checks": [asdict(check) for check in checks]},
         "\n".join(map(_text, checks)),
     )

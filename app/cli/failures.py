@@ -2,6 +2,7 @@
 
 from attrs import frozen
 
+from norma.app.cli.advice import advised
 from norma.app.cli.arguments import UsageError
 from norma.app.settings import SettingsError
 from norma.domain.model.blocks import Block
@@ -31,7 +32,7 @@ def failure_of(error: Exception) -> Told:
     if isinstance(error, UsageError):
         return Told(Failure("usage", str(error)))
     if isinstance(error, ModelError):
-        return Told(error.failure, error.partial, error.usage, error.attempts)
+        return Told(advised(error.failure), error.partial, error.usage, error.attempts)
     if isinstance(error, PortError):
         return Told(error.failure)
     if isinstance(error, OSError):

@@ -1,9 +1,7 @@
 """`norma probe`: ask what is behind a port once, without schema, permission or hooks (contract W6)."""
 
-from attrs import asdict
-
 from norma.app.cli.command import Command, run_async
-from norma.app.cli.doctor import Check
+from norma.app.cli.doctor import Check, report
 from norma.app.running import open_parts
 from norma.ports.web_search import SearchAnswer, SearchFailed, WebSearch
 
@@ -20,19 +18,17 @@ _REMEDIES = {
 
 def run(command: Command) -> int:
     """Probe; status 0 if it works."""
+    if command.options.what == "model":
+        from norma.app.cli.probe_model import probe_models
+
+        return run_async(probe_models(command))
     return run_async(_search(command))
 
 
 async def _search(command: Command) -> int:
     async with open_parts(command.settings, environ=command.environ) as parts:
-        check = await probed(parts.web_search(), command.options.query)
-    sign = "ok  " if check.ok else "FAIL"
-    remedy = f"\n     {check.remedy}" if check.remedy else ""
-    command.output.record(
-        {"type": "report", "ok": check.ok, "checks": [asdict(check)]},
-        f"{sign} {check.name}: {check.detail}{remedy}",
-    )
-    return 0 if check.ok else 1
+        check = await probed(parts.web_search(), command.options.query or "weather")
+    return report(command.output, [check])
 
 
 async def probed(search: WebSearch, query: str) -> Check:

@@ -33,7 +33,7 @@ def run(command: Command) -> int:
 
 async def _reply(command: Command, request: ReplyRequest) -> int:
     async with open_parts(command.settings, environ=command.environ) as container:
-        model, lines = await _model(command, container)
+        model, lines = await model_of(command, container)
         if command.options.print_request:
             _print_request(model, request, command.output)
             return 0
@@ -43,7 +43,7 @@ async def _reply(command: Command, request: ReplyRequest) -> int:
     return 0
 
 
-async def _model(command: Command, container: Any) -> tuple[ChatModel, tuple[str, ...]]:
+async def model_of(command: Command, container: Any) -> tuple[ChatModel, tuple[str, ...]]:
     """The model that the options name, else the one that `norma ask` would take."""
     options, models = command.options, models_of(container)
     if options.wire is None:
