@@ -18,8 +18,8 @@ HEAD = """\
 # Provider profiles
 
 How services that speak a common wire differ, as data: `adapters/wires/profiles.py`. A profile is taken by the
-name in `models.<name>.profile`, else by the host of the base URL, else it is `compatible`. Any field can be set
-otherwise, and `norma probe model` says what a service seems to want:
+name in `models.<name>.profile`, else by the host of the base URL, else it is `compatible`. Any field can be
+set otherwise, and `norma probe model` says what a service seems to want:
 
 ```toml
 [models.mine]
@@ -37,8 +37,8 @@ Only what differs from `compatible` is listed. A pattern is of models' names.
 LOSSES = """
 ## What a wire can't carry
 
-A session can move from wire to wire. What the next one can't take is translated or left out, and each loss is in
-the request's report (`norma reply --print-request`).
+A session can move from wire to wire. What the next one can't take is translated or left out, and each loss is
+in the request's report (`norma reply --print-request`).
 
 | | {wires} |
 | --- |{bars}
