@@ -42,7 +42,9 @@ _MARKUP = re.compile(
     rb"h[1-6]|div|p|a|table|font|b|br|article|main|section|nav|ul|ol|center)[\s>/]",
     re.IGNORECASE | re.DOTALL,
 )
-_FEED = re.compile(rb"(?:\s|<!--.*?-->|<\?.*?\?>)*<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
+_FEED = re.compile(
+    rb"(?:\s|<!--.*?-->|<\?.*?\?>|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)*<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL
+)
 _LOOKED_AT = 1445
 _MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 
