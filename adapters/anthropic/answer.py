@@ -62,8 +62,9 @@ class AnswerDecoder(AnswerDecoding):
         if kind == "content_block_delta":
             delta = value.get("delta")
             if type(delta) is dict:
-                if delta.get("type") == "text_delta" and type(delta.get("text")) is str:
-                    self._assembly.text(delta["text"])
+                text = delta.get("text")
+                if type(text) is str and delta.get("type") == "text_delta":
+                    self._assembly.text(text)
                 else:
                     self._delta(value.get("index", self._last), delta)
             return

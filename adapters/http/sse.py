@@ -60,6 +60,8 @@ class SseDecoder:
         for part in parts:
             if part[:6] == b"data: " and b"\n" not in part:  # nearly always, and half the cost
                 events.append(part[6:])
+            elif (at := _data_behind_name(part)) > 0:  # as often on the wires that name their events
+                events.append(part[at:])
             elif (found := _data_of(part)) is not None:
                 events.append(found)
         return events
@@ -106,6 +108,19 @@ class SseDecoder:
                 return data
         self._after_cr = data[-1] == _CR
         return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+
+def _data_behind_name(part: bytes) -> int:
+    """Where the data of an event begins that has a name and one line of data, in this order; else 0."""
+    at = part.find(b"\n")
+    if (
+        at > 0
+        and part[:6] == b"event:"
+        and part[at + 1 : at + 7] == b"data: "
+        and part.find(b"\n", at + 1) < 0
+    ):
+        return at + 7
+    return 0
 
 
 def _data_of(part: bytes) -> bytes | None:

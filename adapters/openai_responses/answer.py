@@ -50,6 +50,8 @@ class AnswerDecoder(AnswerDecoding):
         """Arguments that an item began with, by its place: they count if no others come."""
         self._where: tuple[Any, Any, Any] | None = None
         self._part = Part()
+        self._calls_where: tuple[Any, Any] | None = None
+        self._calls_place = 0
 
     def _event(self, value: Any, data: bytes) -> None:
         """One event. Runs for every delta, so the common case comes first and does little."""
@@ -174,6 +176,7 @@ class AnswerDecoder(AnswerDecoding):
     def _part_began(self, kind: str, event: dict[str, Any], index: object) -> None:
         """Counts the parts of an item, for servers that leave out their numbers."""
         item = self._items.find(kind, event.get("item_id"), event.get("output_index"))
+        self._where = None
         if item is not None:
             item.begun = index if isinstance(index, int) else item.begun + 1
 
@@ -187,10 +190,13 @@ class AnswerDecoder(AnswerDecoding):
 
     def _arguments(self, event: dict[str, Any]) -> None:
         delta = event.get("delta")
-        if not isinstance(delta, str):
+        if type(delta) is not str:
             return
+        where = event.get("item_id"), event.get("output_index")
+        if where != self._calls_where:
+            self._calls_where, self._calls_place = where, self._call(event).place
         try:
-            self._assembly.arguments(self._call(event).place, delta)
+            self._assembly.arguments(self._calls_place, delta)
         except LateArguments as error:
             raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
 
@@ -204,6 +210,7 @@ class AnswerDecoder(AnswerDecoding):
     def _begin(self, event: dict[str, Any]) -> None:
         """An item begins, and may hold something already."""
         payload = event.get("item")
+        self._calls_where = self._where = None  # what these name may be another now
         if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
             return
         kind = payload["type"]
@@ -225,6 +232,7 @@ class AnswerDecoder(AnswerDecoding):
 
     def _done(self, event: dict[str, Any], data: bytes) -> None:
         payload = event.get("item")
+        self._calls_where = self._where = None
         if not isinstance(payload, dict) or not isinstance(payload.get("type"), str):
             return
         if _is_inexact(payload):
