@@ -1,0 +1,158 @@
+"""
+The file search against bare ripgrep, over 20,000 files, both with the same ignore settings.
+
+    python -m tests.benchmarks.grep_files [--tree DIR] [--rounds 10] [--ripgrep PROGRAM]
+
+Without DIR a tree of copies of Python's own files is made for the run and removed again. The peers take
+turns, and of several rounds the least wall time counts, as a search is waited for. Prints a line of JSON for
+each figure.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from norma.adapters.grep.search import GrepSearch
+from norma.ports.file_search import SearchQuery, SearchResult
+
+FILES = 20_000
+ENDINGS = (".py", ".pyi", ".txt", ".json", ".md", ".toml", ".c", ".h", ".html", ".so")
+WORKS: tuple[tuple[str, str, bool], ...] = (
+    ("rare word", "TCPConnector", False),
+    ("regex", r"def \w+_stream\(", False),
+    ("ignoring case", "content.length", True),
+    ("no match", "zzqqy_never_there", False),
+)
+COMMON = "import"
+SLOWEST_PYTHON = 3.5
+MOST_OVER_MS = 5.0
+FEW_TIMES = 6
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--tree", type=Path)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--ripgrep", default=shutil.which("rg", path=os.path.dirname(sys.executable)) or "rg")
+    arguments = parser.parse_args()
+    # A benchmark run keeps its peers to one processor each; a search has all of them.
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    with tree(arguments.tree) as root:
+        for line in measured(root, arguments.ripgrep, arguments.rounds):
+            print(json.dumps(line), flush=True)
+
+
+@contextmanager
+def tree(given: Path | None) -> Iterator[str]:
+    """The tree to search."""
+    if given is not None:
+        yield str(given)
+        return
+    with tempfile.TemporaryDirectory(prefix="norma-grep-") as folder:
+        grow(Path(folder))
+        yield folder
+
+
+def grow(root: Path) -> None:
+    """Copy the text files of the standard library and of what is installed until there are enough."""
+    sources = [Path(os.__file__).parent, Path(attrs.__file__).parent.parent]
+    count, copy = 0, 0
+    while count < FILES:
+        for number, source in enumerate(sources):
+            for folder, folders, names in os.walk(source):
+                folders[:] = sorted(name for name in folders if name != "__pycache__")
+                target = root / f"copy{copy}" / str(number) / Path(folder).relative_to(source)
+                for name in sorted(names):
+                    if name.endswith(ENDINGS) and count < FILES:
+                        target.mkdir(parents=True, exist_ok=True)
+                        shutil.copyfile(Path(folder) / name, target / name)
+                        count += 1
+        copy += 1
+
+
+def measured(root: str, program: str, rounds: int) -> Iterator[dict[str, Any]]:
+    """A line for each figure."""
+    for ignoring in (True, False):
+        setting = "ignore files on" if ignoring else "no ignore"
+        for name, pattern, any_case in WORKS:
+            query = SearchQuery(pattern, root, "content", ignore_case=any_case, no_ignore=not ignoring)
+            peers = {
+                "rg": lambda query=query: bare(program, query),
+                "norma": lambda query=query: search(program, query),
+                "python": lambda query=query: search(None, query),
+            }
+            least = least_of(peers, rounds)
+            over = 1000 * (least["norma"] - least["rg"])
+            yield line(f"grep {name}, {setting}: over bare rg", over, MOST_OVER_MS, 2.0, "ms")
+            slower = least["python"] / least["rg"]
+            yield line(f"grep {name}, {setting}: Python against rg", slower, SLOWEST_PYTHON, 3.0, "x")
+    few = SearchQuery("JSONDecoder", few_files(root), "content")
+    least = least_of(
+        {"rg": lambda: bare(program, few), "norma": lambda: search(program, few)}, FEW_TIMES * rounds
+    )
+    over = 1000 * (least["norma"] - least["rg"])
+    yield line("grep in few files: over bare rg", over, MOST_OVER_MS, 2.0, "ms")
+    query = SearchQuery(COMMON, root, "content")
+    least = least_of({"rg": lambda: bare(program, query), "norma": lambda: search(program, query)}, rounds)
+    yield line("grep of a common word, stopped at 250 rows", least["norma"] / least["rg"], 1.0, 0.5, "x")
+
+
+def few_files(root: str) -> str:
+    """A folder in which a search takes so little time that what is beside it shows, whatever else runs."""
+    return next(folder for folder, _, names in os.walk(root) if 5 <= len(names) <= 30)
+
+
+def line(name: str, value: float, must: float, aim: float, unit: str) -> dict[str, Any]:
+    return {"name": name, "value": round(value, 2), "must": must, "aim": aim, "unit": unit}
+
+
+def least_of(peers: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The least wall time of each peer, in seconds; they take turns."""
+    least = dict.fromkeys(peers, float("inf"))
+    for _ in range(rounds + 1):  # the first one warms up
+        for name, work in peers.items():
+            began = time.perf_counter()
+            work()
+            least[name] = min(least[name], time.perf_counter() - began)
+    return least
+
+
+def bare(program: str, query: SearchQuery) -> None:
+    """ripgrep as a person starts it, its output read to the end."""
+    words = [program, "--no-config", "--no-heading", "-n", *["--no-ignore"] * query.no_ignore]
+    words += [*["-i"] * query.ignore_case, "-e", query.pattern, query.path]
+    subprocess.run(words, stdout=subprocess.PIPE, check=False)
+
+
+_loop = asyncio.new_event_loop()
+_searches: dict[str | None, GrepSearch] = {}
+
+
+def search(program: str | None, query: SearchQuery) -> SearchResult:
+    """Norma's search with *program*, or in Python; ripgrep is looked for in the first round alone."""
+    if program not in _searches:
+        environ = {"NORMA_DISABLE_RIPGREP": ""} if program else {"NORMA_DISABLE_RIPGREP": "1"}
+        _searches[program] = GrepSearch(environ=environ, ripgrep=program and os.path.abspath(program))
+    work = _searches[program].search(query, progress=lambda _: None, excluded=lambda _: False)
+    result = _loop.run_until_complete(work)
+    assert result.backend == ("ripgrep" if program else "python"), result.notes
+    return result
+
+
+if __name__ == "__main__":
+    main()
