@@ -35,7 +35,7 @@ from norma.adapters.schemas.checks import SchemaChecks
 from norma.adapters.system.clock import SystemClock
 from norma.adapters.urls.parser import StandardUrls
 from norma.app.embedding import embedded_model
-from norma.app.parts import journal_path, models_folder, network_policy
+from norma.app.parts import background_tasks, journal_path, models_folder, network_policy
 from norma.app.policies import current_policy
 from norma.app.server_offers import server_offers
 from norma.app.settings import Settings
@@ -81,8 +81,9 @@ class Container(DeclarativeContainer):
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
     search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
     ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
-    tasks: Provider[CommandTasks] = Singleton(ShellTasks)
-    commands: Provider[CommandRunner] = Singleton(ShellRunner, tasks=tasks)
+    tasks: Provider[CommandTasks] = Singleton(ShellTasks, settings.provided.shell.env)
+    background: Provider[CommandTasks | None] = Call(background_tasks, settings, tasks)
+    commands: Provider[CommandRunner] = Singleton(ShellRunner, settings.provided.shell.env, tasks=background)
     policy: Provider[CurrentPolicy] = Singleton(current_policy, settings, workspace)
 
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)
@@ -108,7 +109,7 @@ class Container(DeclarativeContainer):
         search,
         commands,
         policy,
-        tasks=tasks,
+        tasks=background,
         clock=clock,
         ignores=ignores,
         pages=pages,

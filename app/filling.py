@@ -78,6 +78,9 @@ def _contradictions(filled: Settings) -> Iterator[Found]:
     for name, server in filled.mcp.servers.items():
         if (server.command is None) == (server.url is None):
             yield ("mcp", "servers", name), "needs either a command or a url"
+    for name, value in filled.shell.env.items():
+        if not name or "=" in name or "\0" in name + value:
+            yield ("shell", "env", name), "no environment variable can be like this"
     for name, model in filled.models.items():
         if model.api_key_env and model.api_key_file:
             yield ("models", name), "has both api_key_env and api_key_file; one is enough"

@@ -197,6 +197,18 @@ class WorkspaceSettings:
 
 
 @frozen
+class ShellSettings:
+    """
+    How commands run: *env* is added to their small environment, and may hold secrets, so it prints as ***.
+
+    *background* False: no command is left running, and a slow one is ended at its time limit.
+    """
+
+    env: Mapping[str, str] = field(factory=dict, repr=_names_only)
+    background: bool = True
+
+
+@frozen
 class JournalSettings:
     """
     Where sessions are kept. *path* None: norma/journal.db in the user's state folder.
@@ -238,6 +250,7 @@ class Settings:
     permissions: PermissionSettings = PermissionSettings()
     mcp: McpSettings = McpSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    shell: ShellSettings = ShellSettings()
     journal: JournalSettings = JournalSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
     scopes: tuple[RuleScope, ...] = ()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from norma.app import open_norma
+from norma.app import Settings, SettingsError, open_norma
 from norma.domain.model.facts import TurnEnded
 from tests.adapters.grep.rigs import until
 from tests.adapters.process.test_runner import processes
@@ -84,3 +84,29 @@ async def test_a_task_gets_no_secrets_of_the_host(tmp_path: Path, monkeypatch: p
             await events_of((await norma.session()).prompt("go"))
     assert "PATH=" in json.dumps(chat.bodies[-1])
     assert "canary" not in json.dumps(chat.bodies)
+
+
+async def test_settings_add_to_the_environment_of_commands_and_switch_tasks_off(tmp_path: Path) -> None:
+    chat = ChatServer(
+        calls(background("echo $GREETING")),
+        calls(("Bash", {"command": "echo $GREETING; sleep 1116.0625", "timeout_ms": 300}), prefix="b"),
+        says("done"),
+    )
+    shell = {"shell": {"env": {"GREETING": "hello"}, "background": False}}
+    with chat:
+        async with open_norma(settings(tmp_path, chat.url, **BYPASS, **shell)) as norma:
+            await events_of((await norma.session()).prompt("go"))
+            assert not processes("1116.0625")
+    names = {tool["function"]["name"] for tool in chat.bodies[0]["tools"]}
+    assert "Bash" in names
+    assert not names & {"TaskOutput", "TaskStop", "TaskList", "Monitor"}
+    results = dict(tool_messages(chat.bodies[-1]))
+    assert results["call_0"] == "hello\n[exit code 0]"
+    assert results["b_0"].startswith("hello\n[ended after 0.3 s, which was its time limit]")
+
+
+def test_the_environment_of_commands_prints_without_its_values_and_is_checked() -> None:
+    made = Settings.from_mapping({"shell": {"env": {"TOKEN": "canary"}}})
+    assert "canary" not in repr(made)
+    with pytest.raises(SettingsError, match=r"shell.env.A=B: no environment variable can be like this"):
+        Settings.from_mapping({"shell": {"env": {"A=B": "x"}}})
