@@ -53,13 +53,16 @@ def open_session(policy: NetworkPolicy, guard: AddressGuard | None = None) -> ai
             "force_close": True,
             "socket_factory": guarded_socket(guard),
         }
-    return aiohttp.ClientSession(
+    session = aiohttp.ClientSession(
         connector=_Connector(limit=0, ssl=_trust(policy), **resolving),
         timeout=session_timeout(policy),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         auto_decompress=False,
     )
+    # A call is sent once: aiohttp would send a GET again when the connection is closed before an answer.
+    session._retry_connection = False
+    return session
 
 
 def session_timeout(policy: NetworkPolicy) -> aiohttp.ClientTimeout:

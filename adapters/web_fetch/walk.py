@@ -207,11 +207,11 @@ class Walk:
         return self._prefixed("> ", "> ", tight=False)
 
     def _prefixed(self, first: str, others: str, *, tight: bool) -> Leave:
-        """A block whose lines get a prefix; too deep inside others only the first one gets it."""
+        """A block whose lines get a prefix; too deep inside others only an item's first one does."""
         around = "\n" if tight else "\n\n"
         after = "" if tight else "\n\n"
         if len(self._buffers) >= DEEPEST:
-            self._out.append(around + first)
+            self._out.append(around + first if tight else around)
             return lambda: self._out.append(after)
         outer = self._begin()
 
