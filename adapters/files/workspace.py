@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
 
 from norma.adapters.files import reading, writing
 from norma.adapters.files.case import ignores_case
@@ -33,14 +32,17 @@ class DiskWorkspace(Workspace):
         if not roots:
             raise WorkspaceMissing("a workspace needs at least one root; name one in workspace.roots")
         self._roots = tuple(dict.fromkeys(_root(root) for root in roots))
+        self._ignores_case: bool | None = None
 
     @property
     def roots(self) -> tuple[str, ...]:
         return self._roots
 
-    @cached_property
+    @property
     def ignores_case(self) -> bool:
-        return any(map(ignores_case, self._roots))
+        if self._ignores_case is None:
+            self._ignores_case = any(map(ignores_case, self._roots))
+        return self._ignores_case
 
     def resolve(self, path: str) -> Resolved:
         resolved, exists = follow(path, self._roots[0])
