@@ -19,7 +19,7 @@ MOST_BYTES = 2 << 20
 SHOWN = 200
 """Characters of an unexpected body that a note shows."""
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = re.compile(r"</?[A-Za-z!][^<>]*>")
 _SPACE = re.compile(r"\s+")
 _KEY = re.compile(r"[\x21-\x7e]+")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")
@@ -142,5 +142,9 @@ def clean(text: Any) -> str:
     """Plain text: tags and entities undone, white space as one; anything but a string is empty."""
     if not isinstance(text, str):
         return ""
-    plain = unescape(_TAG.sub("", text))
-    return _SPACE.sub(" ", _UNPRINTABLE.sub("\ufffd", plain)).strip()
+    return line(unescape(_TAG.sub("", text)))
+
+
+def line(text: str) -> str:
+    """*text*, which is no markup, in one line."""
+    return _SPACE.sub(" ", _UNPRINTABLE.sub("\ufffd", text)).strip()

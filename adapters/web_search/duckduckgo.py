@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from norma.adapters.http.call import Call
 from norma.adapters.http.egress import Egress
-from norma.adapters.web_search.asking import Said, ask, clean, found, is_web, refused
+from norma.adapters.web_search.asking import Said, ask, clean, found, is_web, line, refused
 from norma.ports.web_search import DEFAULT_RESULTS, SearchAnswer, SearchHit, WebSearch
 
 ENDPOINT = "https://html.duckduckgo.com/html/"
@@ -94,10 +94,10 @@ def _hit(link: Any) -> SearchHit | None:
     url = _unwrapped(link.get("href") or "")
     if url is None or not is_web(url) or _is_ad(url):
         return None
-    title = clean(str(link.xpath("string()")))
+    title = line(str(link.xpath("string()")))
     path = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' result__snippet ')]"
     snippets = box.xpath(path) if box is not None else []
-    return SearchHit(title or url, url, clean(str(snippets[0].xpath("string()"))) if snippets else "")
+    return SearchHit(title or url, url, line(str(snippets[0].xpath("string()"))) if snippets else "")
 
 
 def _box(link: Any) -> Any:

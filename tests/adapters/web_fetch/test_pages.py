@@ -282,7 +282,8 @@ def test_F3_a_page_of_nothing_is_no_fault(page: str) -> None:
     ["<b>", "<p>", "<table><tr><td>x", "<ul><li>x", "<blockquote>x", "<a href=x>y", "<pre>", "<h1>x", "<td>x",
      "x_y *z* ", "`", "<br>", "|", "<tr>", "<td colspan=1000>x", "<td rowspan=999>x", "<code>x</code>",
 
-     "<i>x</i>", "<div hidden>x", "<article>x", "<nav>x", "<!--", "<p a='", "&amp;", "<script>", "<li>x", "\n\n", "<dt>x",
+     "<i>x</i>", "<div hidden>x", "<article>x", "<nav>x",
+     "<!--", "<p a='", "&amp;", "<script>", "<li>x", "\n\n", "<dt>x",
      "<img alt=x>", "1. ", "<aside>x"],
 )  # fmt: skip
 def test_F3_no_page_takes_more_than_its_share_of_time(unit: str) -> None:
