@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from norma.adapters.http.json_text import parse_exactly, quick_parser
-from norma.adapters.http.sse import EventTooLong, SseDecoder
+from norma.adapters.http.json_text import parse_exactly
 from norma.adapters.openai_chat.calls import Calls, holds_objects
 from norma.adapters.wires.assembly import Assembly, LateArguments
-from norma.adapters.wires.errors import WireError, api_failure, dropped, excerpt, protocol_error
+from norma.adapters.wires.decoding import AnswerDecoding, count
+from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
 from norma.domain.model.failures import Failure, ProviderWords
 from norma.domain.model.replies import Stop, StopReason
 from norma.domain.model.usage import Usage
@@ -42,13 +42,10 @@ _MINIMAX: Mapping[int, tuple[str, bool]] = {
 """`base_resp.status_code` of MiniMax: the kind of failure, and whether trying again may help."""
 
 
-class AnswerDecoder:
-    """
-    Decodes one answer: `feed` and `finish` for a stream, `whole` for a JSON body.
+class AnswerDecoder(AnswerDecoding):
+    """Decodes one answer: `feed` and `finish` for a stream, `whole` for a JSON body."""
 
-    Events come out at `events`. *is_done*: the end mark was seen, nothing after it can matter. Each method
-    raises WireError when the answer says, or shows, that it fails; the events before that still stand.
-    """
+    no_end = "it gave neither a finish reason nor [DONE]"
 
     def __init__(
         self,
@@ -59,92 +56,33 @@ class AnswerDecoder:
         tool_name: Callable[[str], str],
         statuses: frozenset[int],
     ) -> None:
-        self._host = host
-        self._statuses = statuses
-        self._assembly = Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name, calls_overlap=True)
-        self._calls = Calls(self._assembly)
-        self._sse = SseDecoder()
-        self._parse = quick_parser()
+        assembly = Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name, calls_overlap=True)
+        super().__init__(host, assembly, statuses)
+        self._calls = Calls(assembly)
         self._finish_word: str | None = None
         self._refused = False
-        self.events = self._assembly.events
-        self.partial = self._assembly.partial
-        self.partial_usage = self._assembly.partial_usage
-        self.is_done = False
 
-    def feed(self, data: bytes) -> None:
-        """The next bytes of a stream."""
-        try:
-            found = self._sse.feed(data)
-        except EventTooLong as error:
-            raise protocol_error(f"the answer of {self._host} can't be read: {error}") from None
-        for event in found:
-            if self.is_done:
-                return
-            try:
-                chunk = self._parse(event)
-            except ValueError:
-                self._odd_event(event)
-            else:
-                self._chunk(chunk, event)
-
-    def finish(self) -> None:
-        """The stream's bytes are over."""
-        rest = self._sse.finish()
-        if rest is not None and not self.is_done:
-            self._odd_event(rest)
-        if self.is_done:
-            return
-        if self._finish_word is None:
-            raise dropped(self._host, "it gave neither a finish reason nor [DONE]")
-        self._end()
-
-    def cut(self) -> bool:
-        """The connection failed. An answer that had said its finish is whole all the same and ends here."""
-        if self._finish_word is None or self.is_done:
-            return self.is_done
-        self._end()
-        return True
-
-    def whole(self, body: bytes) -> None:
-        """The JSON body of an answer that is no stream."""
-        if not body.strip():
-            raise protocol_error(f"{self._host} answered with status 200 and an empty body")
-        try:
-            value = parse_exactly(body)
-        except ValueError as error:
-            shown = excerpt(body)
-            raise protocol_error(f"the answer of {self._host} is no JSON ({error}): {shown}") from None
-        if not isinstance(value, dict):
-            raise protocol_error(f"the answer of {self._host} is no JSON object: {excerpt(body)}")
+    def _body(self, value: dict[str, Any], data: bytes) -> None:
         self._raise_error(value)
         choice = _first_choice(value)
         if choice is None:
-            raise protocol_error(f"the answer of {self._host} has no choices: {excerpt(body)}")
+            raise protocol_error(f"the answer of {self._host} has no choices: {excerpt(data)}")
         message = choice.get("message")
         self._choice(choice, message if isinstance(message, dict) else {}, is_whole=True)
         self._usage(value.get("usage"))
+
+    def _has_ended(self) -> bool:
+        return self._finish_word is not None
+
+    def _done_mark(self) -> None:
         self._end()
 
-    def _odd_event(self, data: bytes) -> None:
-        """What the quick parser does not take: the end mark, a heartbeat, or JSON with its quirks."""
-        if data.isspace() or not data:
-            return
-        if data.strip() == b"[DONE]":
-            self._end()
-            return
-        try:
-            chunk = parse_exactly(data)
-        except ValueError:
-            shown = excerpt(data)
-            raise protocol_error(f"an event in the answer of {self._host} is no JSON: {shown}") from None
-        self._chunk(chunk, data)
-
-    def _chunk(self, chunk: Any, data: bytes) -> None:
+    def _event(self, chunk: Any, data: bytes) -> None:
         """One event's JSON. Runs for every delta, so the common case comes first and does little."""
         if type(chunk) is not dict:
-            shown = excerpt(data)
-            raise protocol_error(f"an event in the answer of {self._host} is no JSON object: {shown}")
+            raise self._not_an_event(data)
+        if self._goes_on(chunk):
+            return
         if "error" in chunk or "base_resp" in chunk:
             self._raise_error(chunk)
         choices = chunk.get("choices")
@@ -164,13 +102,30 @@ class AnswerDecoder:
         if usage is not None:
             self._usage(usage)
 
-    def _choice(self, choice: dict[str, Any], delta: dict[str, Any], *, is_whole: bool) -> None:
-        assembly = self._assembly
+    def _goes_on(self, chunk: dict[str, Any]) -> bool:
+        """Nearly always: one more piece of text, or of a call's arguments, and nothing else."""
+        choices = chunk.get("choices")
+        if type(choices) is not list or len(choices) != 1 or type(choices[0]) is not dict:
+            return False
+        choice = choices[0]
+        delta = choice.get("delta")
+        if type(delta) is not dict or len(delta) != 1 or choice.get("finish_reason") or choice.get("index"):
+            return False
+        if chunk.get("usage") is not None or choice.get("usage") is not None:
+            return False
+        if "error" in chunk or "base_resp" in chunk:
+            return False
         content = delta.get("content")
-        if type(content) is str and len(delta) == 1:  # nearly always
-            assembly.text(content)
-        else:
-            self._delta(delta, content, is_whole=is_whole)
+        if type(content) is str:
+            self._assembly.text(content)
+            return True
+        try:
+            return self._calls.goes_on(delta.get("tool_calls"))
+        except LateArguments as error:
+            raise self._late(error) from None
+
+    def _choice(self, choice: dict[str, Any], delta: dict[str, Any], *, is_whole: bool) -> None:
+        self._delta(delta, is_whole=is_whole)
         word = choice.get("finish_reason")
         if word and isinstance(word, str):
             self._finish_word = word
@@ -179,9 +134,10 @@ class AnswerDecoder:
         if choice.get("usage") is not None:
             self._usage(choice["usage"])
 
-    def _delta(self, delta: dict[str, Any], content: object, *, is_whole: bool) -> None:
-        """A delta that is more than a piece of text, or a whole message."""
+    def _delta(self, delta: dict[str, Any], *, is_whole: bool) -> None:
+        """A delta, or a whole message."""
         assembly = self._assembly
+        content = delta.get("content")
         thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_text")
         if thought and isinstance(thought, str):
             assembly.thinking(thought)
@@ -198,7 +154,10 @@ class AnswerDecoder:
             try:
                 self._calls.take(delta, is_whole=is_whole)
             except LateArguments as error:
-                raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
+                raise self._late(error) from None
+
+    def _late(self, error: LateArguments) -> WireError:
+        return protocol_error(f"the answer of {self._host} can't be put together: {error}")
 
     def _parts(self, content: object) -> None:
         """Content as a list of parts, some of them thinking."""
@@ -263,13 +222,6 @@ class AnswerDecoder:
 def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
     """The choice of index 0; further ones were not asked for."""
     choices = value.get("choices")
-    if (
-        type(choices) is list
-        and len(choices) == 1
-        and type(choices[0]) is dict
-        and not choices[0].get("index")
-    ):
-        return choices[0]  # nearly always
     for choice in choices if isinstance(choices, list) else ():
         if isinstance(choice, dict) and not choice.get("index"):
             return choice
@@ -279,19 +231,14 @@ def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
 def read_usage(report: Mapping[str, Any]) -> Usage | None:
     """A provider's report in neutral counts (M9); None if it counts nothing."""
     details = report.get("prompt_tokens_details")
-    read = _count(details, "cached_tokens")
-    read = _count(report, "cached_tokens") if read is None else read
-    read = _count(report, "prompt_cache_hit_tokens") if read is None else read
+    read = count(details, "cached_tokens")
+    read = count(report, "cached_tokens") if read is None else read
+    read = count(report, "prompt_cache_hit_tokens") if read is None else read
     usage = Usage(
-        _count(report, "prompt_tokens"),
+        count(report, "prompt_tokens"),
         read,
-        _count(details, "cache_write_tokens"),
-        _count(report, "completion_tokens"),
-        _count(report.get("completion_tokens_details"), "reasoning_tokens"),
+        count(details, "cache_write_tokens"),
+        count(report, "completion_tokens"),
+        count(report.get("completion_tokens_details"), "reasoning_tokens"),
     )
     return None if usage == Usage() else usage
-
-
-def _count(report: object, name: str) -> int | None:
-    value = report.get(name) if isinstance(report, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

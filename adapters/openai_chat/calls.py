@@ -29,7 +29,7 @@ class Calls:
         Raises LateArguments.
         """
         entries = delta.get("tool_calls")
-        if self._goes_on(entries):
+        if not is_whole and self.goes_on(entries):
             return
         in_this_delta: set[int] = set()
         for entry in entries if isinstance(entries, list) else ():
@@ -39,8 +39,12 @@ class Calls:
         if isinstance(legacy, dict) and not entries:
             self._entry({"function": legacy}, in_this_delta, is_whole=is_whole)
 
-    def _goes_on(self, entries: object) -> bool:
-        """The common case: one more piece of arguments for a call that its index names, and nothing else."""
+    def goes_on(self, entries: object) -> bool:
+        """
+        Take the common case: one more piece of arguments for a call that its index names, and nothing else.
+
+        False, and nothing is taken, if *entries* are anything else. Raises LateArguments.
+        """
         if type(entries) is not list or len(entries) != 1 or type(entries[0]) is not dict:
             return False
         entry = entries[0]

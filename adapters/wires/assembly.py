@@ -71,7 +71,7 @@ class Assembly:
     def text(self, piece: str) -> None:
         """A piece of text; ends a thinking block that was open."""
         slot = self._text
-        if slot is not None and slot.words.is_plain(piece):  # nearly always
+        if slot is not None and piece and slot.words.is_plain(piece):  # nearly always
             slot.words.pieces.append(piece)
             self.events.append(TextDelta(piece))
             return
