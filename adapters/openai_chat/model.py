@@ -5,18 +5,13 @@ from norma.adapters.http.egress import Egress
 from norma.adapters.http.limiter import Limiter
 from norma.adapters.http.retry import RetryPolicy
 from norma.adapters.openai_chat.codec import ChatCodec
-from norma.adapters.wires.encoded import EncodedRequest
+from norma.adapters.wires.http_model import AS_CONTRACTED, HttpModel
 from norma.adapters.wires.profiles import Profile, profile_for
-from norma.adapters.wires.reply import HttpReply
-from norma.domain.model.requests import ReplyRequest
 from norma.domain.model.secrets import Secret
 from norma.ports.clock import Clock
-from norma.ports.model import ChatModel, Reply
-
-_AS_CONTRACTED = RetryPolicy()
 
 
-class OpenAIChatModel(ChatModel):
+class OpenAIChatModel(HttpModel):
     """
     A model at *base_url*, to which `/chat/completions` is appended once.
 
@@ -33,37 +28,10 @@ class OpenAIChatModel(ChatModel):
         model: str,
         api_key: Secret | None,
         profile: Profile | None = None,
-        retry: RetryPolicy = _AS_CONTRACTED,
+        retry: RetryPolicy = AS_CONTRACTED,
         limiter: Limiter | None = None,
     ) -> None:
-        self._egress = egress
-        self._clock = clock
-        self._model = model
-        self._secrets = () if api_key is None else (api_key,)
-        self._retry = retry
-        self._limiter = limiter
         profile = profile_for(host_of(base_url)) if profile is None else profile
-        self._codec = ChatCodec(base_url=base_url, model=model, api_key=api_key, profile=profile)
-
-    @property
-    def name(self) -> str:
-        return f"{self._model} at {self._codec.host}"
-
-    def encode(self, request: ReplyRequest) -> EncodedRequest:
-        """
-        The request that `reply` would send, without sending it.
-
-        Raises ValueError for what the wire can't be asked.
-        """
-        return self._codec.encode(request)
-
-    def reply(self, request: ReplyRequest) -> Reply:
-        return HttpReply(
-            self._egress,
-            self._clock,
-            self._codec,
-            request,
-            retry=self._retry,
-            limiter=self._limiter,
-            secrets=self._secrets,
-        )
+        codec = ChatCodec(base_url=base_url, model=model, api_key=api_key, profile=profile)
+        name = f"{model} at {codec.host}"
+        super().__init__(egress, clock, codec, name=name, api_key=api_key, retry=retry, limiter=limiter)

@@ -1,5 +1,6 @@
 """A neutral request as the body and headers of the chat wire (contract C1, M7, M8). Pure."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from norma.adapters.http.json_text import write
@@ -8,9 +9,10 @@ from norma.adapters.wires.encoded import EncodedRequest, merged_headers
 from norma.adapters.wires.history import Memory
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.offers import Offers
 from norma.adapters.wires.profiles import Profile, Replay
-from norma.adapters.wires.schemas import cleaned
-from norma.domain.model.requests import ReplyOptions, ReplyRequest, ToolSpec
+from norma.adapters.wires.schemas import closed, is_strict
+from norma.domain.model.requests import ReplyOptions, ReplyRequest
 from norma.domain.model.secrets import Secret
 
 SUFFIX = "/chat/completions"
@@ -32,7 +34,7 @@ class RequestEncoder:
         self._profile = profile.for_model(model)
         self._vendor = vendor
         self._memories: dict[tuple[Replay, bool], Memory] = {}
-        self._offered: tuple[tuple[ToolSpec, ...], list[dict[str, Any]], list[Loss]] = ((), [], [])
+        self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:
         """The one request that is sent, and sent again."""
@@ -41,7 +43,7 @@ class RequestEncoder:
         losses: list[Loss] = []
         body: dict[str, Any] = {"model": self._model, "messages": self._messages(request, names, losses)}
         if request.tools:
-            body["tools"] = self._tools(request.tools, names, losses)
+            body["tools"] = self._offers.encode(request.tools, names, losses)
         wishes = self._wishes(options, losses)
         for name in [name for name in wishes if name in self._profile.forbidden]:
             del wishes[name]
@@ -87,29 +89,6 @@ class RequestEncoder:
         system = "\n\n".join(segment.text for segment in request.system if segment.text.strip())
         return [{"role": self._profile.system_role, "content": system}, *messages] if system else messages
 
-    def _tools(
-        self, tools: tuple[ToolSpec, ...], names: WireNames, losses: list[Loss]
-    ) -> list[dict[str, Any]]:
-        """The tools, encoded once for as long as they are the same objects."""
-        known, wire, lost = self._offered
-        if len(known) != len(tools) or any(one is not other for one, other in zip(known, tools, strict=True)):
-            lost = []
-            wire = [self._tool(tool, names, lost) for tool in tools]
-            self._offered = (tools, wire, lost)
-        losses += lost
-        return wire
-
-    def _tool(self, tool: ToolSpec, names: WireNames, losses: list[Loss]) -> dict[str, Any]:
-        try:
-            schema, lost = cleaned(tool.input_schema, inline_refs=self._profile.inline_refs)
-        except ValueError as error:
-            raise ValueError(f"the tool {tool.name!r} can't be offered to this model: {error}") from None
-        if lost:
-            why = f"{tool.name}: {', '.join(lost)} at the top of a schema is refused on this wire"
-            losses.append(Loss("schema", "translated", why))
-        function = {"name": names.to_wire(tool.name), "description": tool.description, "parameters": schema}
-        return {"type": "function", "function": function}
-
     def _wishes(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
         """The options, as this provider says them."""
         profile = self._profile
@@ -125,6 +104,10 @@ class RequestEncoder:
                 losses.append(Loss("stop", "dropped", f"{profile.name} takes {most} at most"))
         if options.reasoning_effort is not None:
             out["reasoning_effort"] = options.reasoning_effort
+        if options.response_schema is not None:
+            schema = closed(options.response_schema)
+            form = {"name": "answer", "schema": schema, "strict": is_strict(schema)}
+            out["response_format"] = {"type": "json_schema", "json_schema": form}
         out |= self._thinking(options, losses)
         out["stream"] = options.stream
         if options.stream and profile.stream_usage:
@@ -144,6 +127,11 @@ class RequestEncoder:
             return {"enable_thinking": wish.enabled, **(budget if wish.enabled else {})}
         losses.append(Loss("thinking", "dropped", f"{self._profile.name} has no switch for it"))
         return {}
+
+
+def _tool(name: str, description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    function = {"name": name, "description": description, "parameters": schema}
+    return {"type": "function", "function": function}
 
 
 def _on(*, enabled: bool) -> Literal["enabled", "disabled"]:

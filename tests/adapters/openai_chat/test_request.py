@@ -268,6 +268,15 @@ def test_M13_schemas_are_cleaned_and_what_can_not_be_is_refused_by_name() -> Non
         codec("gemini").encode(ReplyRequest((user("q"),), tools=(ToolSpec("looping", "d", loop),)))
 
 
+def test_E16_a_schema_for_the_answer_is_strict_where_it_can_be() -> None:
+    one = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    sent = body_of(asking(response_schema=one))["response_format"]["json_schema"]
+    assert sent["strict"] is True
+    assert sent["schema"] == {**one, "additionalProperties": False}
+    optional = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert body_of(asking(response_schema=optional))["response_format"]["json_schema"]["strict"] is False
+
+
 BLOCKS: dict[str, st.SearchStrategy[Any]] = {
     "text": st.builds(Text, st.text(max_size=5), st.sampled_from([(), ({"url": "u"},)])),
     "thinking": st.builds(
