@@ -6,11 +6,12 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 DEV := .venv-$(VERSION)
 RUN := .venv-run-$(VERSION)
 
-.PHONY: help run test check fix env lock bench clean
+.PHONY: help run test test-peers check fix env lock bench clean
 
 help:
 	@echo "make run    ask the local model about this repository"
 	@echo "make test   all checks, then all tests"
+	@echo "make test-peers  the tests against tool servers that others wrote"
 	@echo "make check  style, types and layers"
 	@echo "make fix    mend what the checks can mend"
 	@echo "make env    the environment for development, also found as .venv"
@@ -27,6 +28,10 @@ run:
 test: check
 	@echo "== pytest"
 	@$(DEV)/bin/python -m pytest -q
+
+# Against programs that others wrote; they are installed once, which takes a minute.
+test-peers: env
+	@$(DEV)/bin/python -m pytest -q -m peers
 
 check: env
 	@$(DEV)/bin/python tools/check.py

@@ -120,8 +120,8 @@ def _link(item: Mapping[str, Any]) -> str:
 def _says(blocks: list[ResultBlock], structured: Any) -> bool:
     """Whether a text among *blocks* already holds the structured content."""
     wanted = [structured]
-    if isinstance(structured, Mapping) and list(structured) == ["result"]:  # how a bare value is wrapped
-        wanted.append(structured["result"])
+    if isinstance(structured, Mapping) and len(structured) == 1:  # how a bare value is wrapped
+        wanted += structured.values()
     texts = [block.text for block in blocks if isinstance(block, Text)]
     if len(wanted) == 2:
         inner = wanted[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 NOTES = Path(sys.argv[1])
 FLAG = NOTES.with_suffix(".changed")
-TOOLS = [
+TOOLS: list[dict[str, object]] = [
     {"name": name, "description": "x", "inputSchema": {"type": "object"}}
     for name in ("echo", "fails", "endless", "dies")
 ]

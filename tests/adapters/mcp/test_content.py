@@ -87,6 +87,8 @@ def test_P3_what_can_not_be_a_block_is_named(item: Any) -> None:
         (['{ "a":1 }'], {"a": 1}, ['{ "a":1 }']),
         (["5"], {"result": 5}, ["5"]),
         (["hi"], {"result": "hi"}, ["hi"]),
+        (["hi"], {"content": "hi"}, ["hi"]),
+        (["hi"], {"content": "ho"}, ["hi", '{"content": "ho"}']),
         (["a", "b"], {"result": ["a", "b"]}, ["a", "b"]),
         (["1", "2"], {"result": [1, 2]}, ["1", "2"]),
         (["6"], {"result": 5}, ["6", '{"result": 5}']),
