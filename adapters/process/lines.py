@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
-PAUSE_S = 0.2
+PAUSE_S = 0.5
 MOST_LINES = 20
 MOST_CHARACTERS = 300
+MOST_BUNDLES = 50
+"""Who watches a chatty command would fill a conversation with it."""
 
 
 class Lines:
@@ -18,9 +20,12 @@ class Lines:
         self._waiting: list[str] = []
         self._more = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._bundles = 0
 
     def add(self, text: str) -> None:
         """Take the next piece, which may end inside a line."""
+        if self._bundles > MOST_BUNDLES:
+            return
         *whole, self._part = (self._part + text).split("\n")
         self._part = self._part[:MOST_CHARACTERS]
         for line in whole:
@@ -50,4 +55,7 @@ class Lines:
             said = "\n".join([*self._waiting, *more])
             self._waiting.clear()
             self._more = 0
+            self._bundles += 1
+            if self._bundles > MOST_BUNDLES:
+                said += "\n[it prints too much; no more of it is told, TaskOutput shows it]"
             self._tell(said)

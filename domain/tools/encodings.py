@@ -22,9 +22,9 @@ def marked(data: bytes) -> tuple[str, bytes] | None:
     return next(((name, mark) for mark, name in _MARKS if data.startswith(mark)), None)
 
 
-def unmarked(data: bytes) -> str:
+def unmarked(data: bytes, *, cut: bool = False) -> str:
     """
-    The encoding of *data* without a mark.
+    The encoding of *data* without a mark; *cut*: it may end inside a character.
 
     UTF-8, unless there are bytes that are none, none of the others is a character of UTF-8 beyond ASCII,
     and it reads well as Latin-1 or, where that has only control characters, as Windows-1252. A file of
@@ -32,8 +32,9 @@ def unmarked(data: bytes) -> str:
     """
     try:
         data.decode(UTF8)
-    except UnicodeDecodeError:
-        return _of_one_byte(data)
+    except UnicodeDecodeError as error:
+        if not cut or error.end < len(data):
+            return _of_one_byte(data)
     return UTF8
 
 

@@ -85,11 +85,11 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         return f"[{name} is a binary file ({kind}, {content.whole_size} bytes) and is not shown]"
     if not content.data:
         return f"[{name} is empty]"
-    file = TextFile.of(content.data)
+    cut_file = content.whole_size > len(content.data)
+    file = TextFile.of(content.data, cut=cut_file)
     lines = file.text.split("\n")
     if not lines[-1]:
         lines.pop()
-    cut_file = content.whole_size > len(content.data)
     beyond = (
         f"only the first {len(content.data)} of its {content.whole_size} bytes can be read this way; "
         "use Grep, or Bash with sed, for the rest"

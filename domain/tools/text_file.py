@@ -59,9 +59,9 @@ class TextFile:
     crlf: bool = False
 
     @classmethod
-    def of(cls, data: bytes) -> "TextFile":
-        """The text of *data*, which is not binary."""
-        encoding, mark = marked(data) or (unmarked(data), b"")
+    def of(cls, data: bytes, *, cut: bool = False) -> "TextFile":
+        """The text of *data*, which is not binary; *cut*: the file goes on behind it."""
+        encoding, mark = marked(data) or (unmarked(data, cut=cut), b"")
         text = data[len(mark) :].decode(encoding, _errors(encoding))
         pairs = text.count("\r\n")
         crlf = pairs > 0 and pairs == text.count("\n") == text.count("\r")

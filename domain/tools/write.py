@@ -104,7 +104,7 @@ def _like(old: FileContent | None, content: str) -> tuple[bytes, str]:
     """The bytes of *content* in the form of the *old* file, and what is to be said of that."""
     if old is None or not old.data or binary_kind(old.data):
         return content.encode(), ""
-    form = TextFile.of(old.data)
+    form = TextFile.of(old.data, cut=old.whole_size > len(old.data))
     try:
         data = form.encoded(form.plain(content))
     except NotEncodable as error:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from norma.adapters.process.lines import MOST_LINES, Lines
+from norma.adapters.process.lines import MOST_BUNDLES, MOST_LINES, Lines
 from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import KEPT_ENDED, MOST_NOTICES, ShellTasks
 from norma.ports.commands import Command, UnknownTask
@@ -243,3 +243,13 @@ async def test_lines_are_told_in_bundles_and_cut():
     lines.add("later\n")
     await asyncio.wait_for(later.wait(), 10)
     assert told[1] == "later"
+
+
+async def test_what_prints_without_end_is_not_told_without_end():
+    told: list[str] = []
+    lines = Lines(told.append)
+    for number in range(MOST_BUNDLES + 10):
+        lines.add(f"{number}\n")
+        lines.finish()
+    assert len(told) == MOST_BUNDLES + 1
+    assert told[-1] == f"{MOST_BUNDLES}\n[it prints too much; no more of it is told, TaskOutput shows it]"

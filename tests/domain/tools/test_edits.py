@@ -5,6 +5,7 @@ import os
 import pytest
 
 from norma.domain.tools.remembered import MOST, Remembered
+from norma.domain.tools.write import MOST_COMPARED_BYTES
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.tool import ToolRun
 from tests.domain.tools.calling import Host
@@ -256,6 +257,13 @@ async def test_write_keeps_the_form_of_the_file(file, host, before, content, aft
     said = await host.text("Write", {"file_path": "f", "content": content})
     assert said == f"Overwrote f ({size} byte{'s' if size > 1 else ''}{note})."
     assert file.read_bytes() == after
+
+
+@pytest.mark.parametrize("at", [-1, 0, 1])
+async def test_a_large_file_whose_first_part_ends_inside_a_character_stays_utf_8(file, host, at):
+    file.write_bytes(b"x" * (MOST_COMPARED_BYTES + at - 1) + "\u00e9\u2192".encode())
+    await host.run("Write", {"file_path": "f", "content": "\u00e9"})
+    assert file.read_bytes() == "\u00e9".encode()
 
 
 # What a session knows
