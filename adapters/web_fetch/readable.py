@@ -32,18 +32,17 @@ def read_article(text: str, document: Document, stop: Callable[[], None]) -> Rea
 
 
 def _article(text: str, document: Document) -> str | None:
-    from lxml import etree
+    """The article as Markdown; None if the libraries find none, or fail on the page in any way."""
     from markdownify import markdownify
     from readability import Document as Article
-    from readability.readability import Unparseable
 
     if _depth(document.root) > _DEEPEST:
         return None
     try:
         summary = Article(text).summary(html_partial=True)
         return tidy(markdownify(_with_links(summary, document), heading_style="ATX"))
-    except (Unparseable, etree.LxmlError, RecursionError, ValueError, TypeError, KeyError, AttributeError):
-        return None  # the libraries' own failures on strange pages; the caller reads it otherwise and says so
+    except Exception:  # of any class, on strange pages; the caller reads the page otherwise, and says so
+        return None
 
 
 def _with_links(summary: str, document: Document) -> str:
