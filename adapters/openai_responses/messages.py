@@ -108,7 +108,7 @@ class ItemEncoder:
         match block:
             case Text():
                 self._note_citations(block)
-                return {"role": "assistant", "content": block.text} if block.text else None
+                return _said_text(block.text) if block.text else None
             case ToolCall():
                 return self._call(block)
             case Opaque():
@@ -197,6 +197,11 @@ class ItemEncoder:
     def _note_citations(self, block: Text) -> None:
         if block.citations:
             self._history.note("text", "translated", "its citations have no place on this wire")
+
+
+def _said_text(text: str) -> Wire:
+    """Words of the assistant's, in the long form: llama.cpp's server takes no other for them."""
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
 
 def _joined(parts: list[Wire], between: str) -> str | list[Wire]:

@@ -27,6 +27,10 @@ SENT = {
 }
 
 
+def answered(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
+
+
 def body_of(request: ReplyRequest, profile: str = "compatible", **options: Any) -> dict[str, Any]:
     return body_on(WIRE, request, profile, **options)
 
@@ -52,7 +56,7 @@ def test_R1_the_body_is_what_the_wire_wants_and_nothing_else() -> None:
         "instructions": "one\n\ntwo",
         "input": [
             {"role": "user", "content": "q"},
-            {"role": "assistant", "content": "a"},
+            answered("a"),
             {"type": "function_call", "call_id": "c", "name": "f", "arguments": '{"n":1}'},
             {"type": "function_call_output", "call_id": "c", "output": "r"},
             {"role": "user", "content": "b\n\nc"},
@@ -110,7 +114,7 @@ def history(*before: Any) -> tuple[Message, ...]:
 def test_R3_encrypted_reasoning_is_asked_for_and_goes_back_where_the_model_reasons() -> None:
     body = body_of(asking(*history(THOUGHT)), **REASONS)
     assert body["include"] == ["reasoning.encrypted_content"]
-    assert body["input"][1:3] == [SENT, {"role": "assistant", "content": "t"}]
+    assert body["input"][1:3] == [SENT, answered("t")]
     no_server_item_ids(body, "")
     for profile, model in (("compatible", "m"), ("openai", "gpt-4.1")):
         other = body_of(asking(*history(THOUGHT)), profile, model=model)
@@ -161,7 +165,9 @@ def test_R3_reasoning_stands_in_front_of_what_followed_it_or_not_at_all() -> Non
     assert losses_of(asking(user("q"), turn), **REASONS)[0] == ("thinking", "dropped")
     between = said("assistant", "a", THOUGHT, "b")
     items = body_of(asking(user("q"), between), **REASONS)["input"]
-    assert [item.get("content") for item in items] == ["q", "a", None, "b"]
+    assert items == [{"role": "user", "content": "q"}, answered("a"), SENT, answered("b")]
+    two = body_of(asking(user("q"), said("assistant", "a", "b")))["input"]
+    assert [part["text"] for part in two[1]["content"]] == ["a", "b"]
 
 
 def test_R3_items_that_the_provider_ran_go_back_without_their_ids_where_reasoning_does() -> None:
