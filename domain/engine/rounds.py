@@ -6,11 +6,10 @@ Helpers of the turn machine, as pure as it is; each gives the new state and what
 
 from typing import TypeAlias
 
-from attrs import evolve
-
 from norma.domain.engine.commands import AskModel, Command, Finish, Judge, StartTool, Tell, Withdraw
 from norma.domain.engine.state import Call, Phase, Place, State
 from norma.domain.model.blocks import Block, Text, ToolCall, ToolResult, text_of
+from norma.domain.model.changes import evolve
 from norma.domain.model.facts import ToolEnded
 from norma.domain.model.messages import Message
 

@@ -15,10 +15,11 @@ A turn has a phase, and each call of the open round has a place:
 
 from enum import StrEnum
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from norma.domain.model.actions import Traits
 from norma.domain.model.blocks import Block, ToolCall, ToolResult
+from norma.domain.model.changes import evolve
 from norma.domain.model.facts import Limits, Outcome
 from norma.domain.model.failures import Failure
 from norma.domain.model.messages import Message

@@ -12,8 +12,6 @@ commands are thrown away, and `Resumed` derives from the state what is due.
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from attrs import evolve
-
 from norma.domain.engine.commands import (
     AskModel,
     AskPerson,
@@ -44,6 +42,7 @@ from norma.domain.engine.rounds import (
 )
 from norma.domain.engine.state import Call, Ending, Phase, Place, State
 from norma.domain.model.blocks import ToolResult
+from norma.domain.model.changes import evolve
 from norma.domain.model.events import QuestionAsked, UsageReported
 from norma.domain.model.facts import (
     Answered,
@@ -120,19 +119,21 @@ def _reply_ended(state: State, fact: ReplyEnded) -> Step:
         return state, []
     state, commands = take_blocks(state, fact.blocks)
     usage = state.turn_usage + fact.usage
+    phase, ending = state.phase, state.ending
+    if phase is Phase.REPLYING:
+        phase = Phase.WORKING
+        if fact.stop.reason == "context_overflow" and not state.calls:
+            phase, ending = Phase.STOPPING, Ending("context_overflow")
     state = evolve(
         state,
+        phase=phase,
+        ending=ending,
         reply_open=False,
         usage=state.usage + fact.usage,
         turn_usage=usage,
         pause=fact.stop.reason == "pause",
     )
-    commands.append(Tell(UsageReported(usage)))
-    if state.phase is Phase.REPLYING:
-        state = evolve(state, phase=Phase.WORKING)
-        if fact.stop.reason == "context_overflow" and not state.calls:
-            state = evolve(state, phase=Phase.STOPPING, ending=Ending("context_overflow"))
-    return go_on(state, commands)
+    return go_on(state, [*commands, Tell(UsageReported(usage))])
 
 
 def _reply_cut(state: State, fact: ReplyCut) -> Step:
@@ -171,12 +172,12 @@ def _judged(state: State, fact: Judged) -> Step:
         if fact.decision == "ask":
             return state, []
         withdrawn = [Withdraw((call.question.id,))]
-    call = evolve(call, traits=fact.traits or call.traits)
+    traits = fact.traits or call.traits
     if fact.decision == "allow":
         if call.place in (Place.READY, Place.STARTING):
             return state, []
-        return go_on(state.having(evolve(call, place=Place.READY)), withdrawn)
-    question = fact.question
+        return go_on(state.having(evolve(call, traits=traits, place=Place.READY)), withdrawn)
+    call, question = evolve(call, traits=traits), fact.question
     if fact.decision == "deny" or question is None:
         state, told = end_call(state, call, fact.reason if fact.decision == "deny" else NO_QUESTION)
         return go_on(state, withdrawn + told)
