@@ -101,7 +101,10 @@ class Container(DeclarativeContainer):
     guarded: Provider[Egress] = Singleton(Egress, network, environ=environ, guard=guard)
     direct: Provider[Egress] = Singleton(Egress, Call(past_proxies, network), environ=environ, guard=guard)
     pages: Provider[PageFetch] = Singleton(web_pages, settings, guarded, direct, urls, guard, clock)
-    web_search: Provider[WebSearch] = Singleton(web_search, settings, environ, egress)
+    unrepeated: Provider[Egress] = Singleton(
+        Egress, network, environ=environ, session=http_session, keep_alive=False
+    )
+    web_search: Provider[WebSearch] = Singleton(web_search, settings, environ, unrepeated)
 
     tools: Provider[Sequence[Tool]] = Singleton(
         builtin_tools,

@@ -158,8 +158,8 @@ async def open_parts(
         container.approver.override(approver)
     _open_workspace(container)
     async with AsyncExitStack() as stack:
-        network = (container.egress, container.guarded, container.direct, container.loopback)
-        parts = (*network, container.journal, container.embedded, container.tasks)
+        web = (container.guarded, container.direct, container.unrepeated)
+        parts = (container.egress, container.loopback, *web, container.journal, container.embedded, container.tasks)
         for part in parts:
             close = getattr(part(), "aclose", None)  # a double may have nothing to close
             if close is not None:

@@ -30,7 +30,8 @@ class Egress:
     With a *session* of the host's, that decides proxy, TLS and timeouts and is never closed here (N4); else
     one is opened at the first call and closed by `aclose`. *report* is told of each call; what it raises
     comes out of the call. With a *guard* every host, and every address that a socket is opened to, is judged
-    first (F7); it takes no session of the host's. A proxy's own address is not judged.
+    first (F7); it takes no session of the host's. A proxy's own address is not judged. Without *keep_alive*,
+    and with a guard, each call has a connection of its own and is sent once, whatever becomes of that.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Egress:
         session: "aiohttp.ClientSession | None" = None,
         report: Callable[[CallReport], None] | None = None,
         guard: "AddressGuard | None" = None,
+        keep_alive: bool = True,
     ) -> None:
         if guard is not None and session is not None:
             raise ValueError("a session of the host's can't be guarded")
@@ -51,6 +53,7 @@ class Egress:
         self._report = report
         self._closed = False
         self._guard = guard
+        self._keep_alive = keep_alive and guard is None
         self._guarded = None if guard is None else session
 
     async def send(self, call: Call) -> "Answer":
@@ -105,11 +108,11 @@ class Egress:
             raise CallFailed(Failure("internal", "the network client is closed already"), may_retry=False)
         if self._guard is not None and proxy is None:
             if self._guarded is None:
-                self._guarded = transport.open_session(self._policy, self._guard)
+                self._guarded = transport.open_session(self._policy, self._guard, keep_alive=False)
             session = self._guarded
         else:
             if self._session is None:
-                self._session = transport.open_session(self._policy)
+                self._session = transport.open_session(self._policy, keep_alive=self._keep_alive)
             session = self._session
         policy = None if self._hosts_own else self._policy
         return await transport.send(session, call, proxy=proxy, policy=policy, peer=peer)

@@ -39,29 +39,32 @@ class _Connector(aiohttp.TCPConnector):
         return connection
 
 
-def open_session(policy: NetworkPolicy, guard: AddressGuard | None = None) -> aiohttp.ClientSession:
+def open_session(
+    policy: NetworkPolicy, guard: AddressGuard | None = None, *, keep_alive: bool = True
+) -> aiohttp.ClientSession:
     """
     A session of our own. Its owner closes it. Raises CallFailed when the CA file can't be used.
 
-    Under a *guard* there is one look-up for each request and no connection is kept, so that each is judged.
+    Under a *guard* there is one look-up for each request. Without *keep_alive* no connection serves twice,
+    and a call is sent once whatever happens.
     """
     resolving: dict[str, Any] = {"resolver": aiohttp.ThreadedResolver()}
     if guard is not None:
         resolving = {
             "resolver": Lookups(guard),
             "use_dns_cache": False,
-            "force_close": True,
             "socket_factory": guarded_socket(guard),
         }
     session = aiohttp.ClientSession(
-        connector=_Connector(limit=0, ssl=_trust(policy), **resolving),
+        connector=_Connector(limit=0, ssl=_trust(policy), force_close=not keep_alive, **resolving),
         timeout=session_timeout(policy),
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         auto_decompress=False,
     )
-    # A call is sent once: aiohttp would send a GET again when the connection is closed before an answer.
-    session._retry_connection = False
+    # aiohttp sends a GET again when the connection is closed before an answer, which is right for one that
+    # was kept and had gone stale, and only then.
+    session._retry_connection = keep_alive
     return session
 
 

@@ -71,7 +71,10 @@ class ScriptedPages(PageFetch):
         for target in page.hops:
             self._judge(target)
             if target.origin != url.origin:
-                await hop(target)
+                try:
+                    await hop(target)
+                except Refused as error:
+                    raise Refused(f"{url} redirects to {target}, which is refused. {error}") from error
             url = target
         return page
 

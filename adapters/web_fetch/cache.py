@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from attrs import evolve, frozen
 
 from norma.ports.clock import Clock
+from norma.ports.errors import Refused
 from norma.ports.page_fetch import Hop, Page, PageFetch, PageRequest
 from norma.ports.urls import BadUrl, UrlParser, WebUrl
 
@@ -67,7 +68,10 @@ class CachedPages(PageFetch):
         for target in hops:
             self._pages.target(str(target))
             if target.origin != url.origin:
-                await hop(target)
+                try:
+                    await hop(target)
+                except Refused as error:
+                    raise Refused(f"{url} redirects to {target}, which is refused. {error}") from error
             url = target
 
     def _keep(self, request: PageRequest, page: Page) -> None:

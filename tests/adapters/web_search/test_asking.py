@@ -62,7 +62,7 @@ async def backend(
         )
         await writer.drain()
 
-    egress = Egress(NetworkPolicy("none"), environ={}, report=reports.append)
+    egress = Egress(NetworkPolicy("none"), environ={}, report=reports.append, keep_alive=False)
     async with listening(serve) as where:
         try:
             yield Backend(f"http://{where}/path", egress, requests, reports)
