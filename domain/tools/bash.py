@@ -6,7 +6,7 @@ from typing import Any
 from norma.domain.model.actions import ANY_EFFECT, Action, Traits
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import command_rule
-from norma.domain.tools.limits import counted
+from norma.domain.tools.limits import LONGEST_WAIT_S, counted
 from norma.domain.tools.places import locate, printable, reason
 from norma.domain.tools.ruinous import ruin
 from norma.domain.tools.schemas import flag, inputs, whole, words
@@ -83,6 +83,8 @@ class Bash(Tool):
 
     async def run(self, run: ToolRun) -> ToolOutput:
         timeout_s = int(run.arguments.get("timeout_ms", TIMEOUT_MS)) / 1000
+        if self._tasks is not None:
+            timeout_s = min(timeout_s, LONGEST_WAIT_S)  # it goes on all the same
         command = Command(
             command_of(run),
             self._workspace.roots[0],

@@ -7,6 +7,9 @@ from attrs import frozen
 OUTPUT_CHARACTERS = 28_000
 """Of a tool's own text; with its notes it stays under what one result may hold."""
 
+LONGEST_WAIT_S = 590.0
+"""The engine ends a tool after 600 s if its host says nothing else; who only waits gives back before that."""
+
 
 @frozen
 class Page:

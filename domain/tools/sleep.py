@@ -5,7 +5,7 @@ from typing import Any
 
 from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
-from norma.domain.tools.limits import counted
+from norma.domain.tools.limits import LONGEST_WAIT_S, counted
 from norma.domain.tools.schemas import inputs, whole
 from norma.ports.clock import Clock
 from norma.ports.tool import Tool, ToolOutput, ToolRun
@@ -36,5 +36,7 @@ class Sleep(Tool):
 
     async def run(self, run: ToolRun) -> ToolOutput:
         seconds = int(run.arguments["seconds"])
-        await self._clock.sleep(seconds)
-        return ToolOutput.of(f"Waited for {counted(seconds, 'second')}.")
+        waited = min(seconds, int(LONGEST_WAIT_S))
+        await self._clock.sleep(waited)
+        left = f" of {seconds}; call again to wait for the rest" if waited < seconds else ""
+        return ToolOutput.of(f"Waited for {counted(waited, 'second')}{left}.")

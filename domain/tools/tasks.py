@@ -6,7 +6,7 @@ from typing import Any
 from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
 from norma.domain.tools.bash import COMMAND, bracketed, command_action, command_of, started
-from norma.domain.tools.limits import OUTPUT_CHARACTERS, counted
+from norma.domain.tools.limits import LONGEST_WAIT_S, OUTPUT_CHARACTERS, counted
 from norma.domain.tools.places import printable
 from norma.domain.tools.schemas import flag, inputs, text, whole, words
 from norma.ports.commands import Command, CommandTask, CommandTasks, TaskText, UnknownTask
@@ -81,6 +81,7 @@ class TaskOutput(_TaskTool):
         name: str = run.arguments["task_id"]
         blocks = run.arguments.get("block", False)
         timeout_s = int(run.arguments.get("timeout_ms", WAIT_MS)) / 1000 if blocks else 0.0
+        timeout_s = min(timeout_s, LONGEST_WAIT_S)
         offset = run.arguments.get("offset")
         limit = int(run.arguments.get("max_bytes", OUTPUT_CHARACTERS))
         try:

@@ -13,6 +13,7 @@ from norma.adapters.memory.tasks import ScriptedTasks
 from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import ShellTasks
 from norma.domain.model.blocks import text_of
+from norma.ports.commands import CommandEnd
 from norma.ports.errors import Refused, ToolFailed
 from tests.domain.tools.calling import Host
 
@@ -186,6 +187,18 @@ async def test_sleep_waits_on_the_clock_and_lets_a_cancel_through(tmp_path):
     cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
         await cancelled
+
+
+async def test_who_only_waits_gives_back_before_the_engine_ends_it(tmp_path):
+    clock = ManualClock()
+    commands = ScriptedCommands(lambda command: CommandEnd(0, ""))
+    host = Host(tmp_path, clock=clock, tasks=ScriptedTasks({}), commands=commands)
+    sleeping = asyncio.create_task(host.text("sleep", {"seconds": 3600}))
+    await asyncio.sleep(0)
+    clock.advance(590)
+    assert await sleeping == "Waited for 590 seconds of 3600; call again to wait for the rest."
+    await host.run("Bash", {"command": "make", "timeout_ms": 600_000})
+    assert [command.timeout_s for command in commands.commands] == [590.0]
 
 
 @pytest.mark.parametrize(("seconds", "fits"), [(0, False), (1, True), (3600, True), (3601, False)])
