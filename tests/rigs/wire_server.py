@@ -6,6 +6,7 @@ each reset and each silence. Fixtures of tests/fixtures/model-wires name what it
 import asyncio
 import base64
 import socket
+import ssl
 import struct
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -135,11 +136,11 @@ class WireServer:
 
 
 @asynccontextmanager
-async def wire_server(*script: Scripted) -> AsyncIterator[WireServer]:
+async def wire_server(*script: Scripted, tls: ssl.SSLContext | None = None) -> AsyncIterator[WireServer]:
     """A running server on a free port of the loopback address."""
     rig = WireServer(script)
-    async with listening(rig.serve) as address:
-        rig.url = f"http://{address}"
+    async with listening(rig.serve, ssl=tls) as address:
+        rig.url = f"http{'s' if tls else ''}://{address}"
         yield rig
 
 
