@@ -10,6 +10,7 @@ from norma.domain.policy.rules import path_rule
 from norma.domain.tools.images import MOST_BYTES as MOST_IMAGE_BYTES
 from norma.domain.tools.images import image, media_type
 from norma.domain.tools.limits import counted, page
+from norma.domain.tools.notebook import ENDING, NOTE, notebook_text
 from norma.domain.tools.places import asked_about, encodable, failed, locate, shown, use_of
 from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.schemas import inputs, whole, words
@@ -27,7 +28,7 @@ SPEC = ToolSpec(
     "Show a text file with line numbers. A relative path starts at the first workspace root. Shows up to "
     f"{LINES} lines; for more, call again with the offset that the answer names. Lines over "
     f"{LINE_CHARACTERS} characters are cut. The numbers and the tab behind them are not part of the file. "
-    "Images are shown as such. Folders: use LS.",
+    "Images are shown as such, notebooks by their cells. Folders: use LS.",
     inputs(
         {"file_path": words("The file, absolute or relative to the first workspace root.")},
         {
@@ -87,7 +88,8 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         return f"[{name} is empty]"
     cut_file = content.whole_size > len(content.data)
     file = TextFile.of(content.data, cut=cut_file)
-    lines = file.text.split("\n")
+    cells = notebook_text(content.data) if name.endswith(ENDING) and not cut_file else None
+    lines = (file.text if cells is None else cells).split("\n")
     if not lines[-1]:
         lines.pop()
     beyond = (
@@ -100,7 +102,7 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         at_least = "at least " if cut_file else ""
         size = f"{at_least}{counted(len(lines), 'line')}"
         return page([]).text(f"{name} has {size}; offset {first} is behind its end", beyond)
-    return _shown(lines, first, limit, file.note, beyond)
+    return _shown(lines, first, limit, file.note if cells is None else NOTE, beyond)
 
 
 def _shown(lines: Sequence[str], first: int, limit: int, encoding: str, beyond: str) -> str:

@@ -1,5 +1,6 @@
 """The Read tool over real files."""
 
+import json
 from base64 import b64encode
 from pathlib import Path
 
@@ -195,3 +196,62 @@ async def test_an_image_that_no_model_takes_is_described(host):
     assert await read(host, data) == (
         f"[f is a binary file (a PNG image, {len(data)} bytes) and is not shown]"
     )
+
+
+CELLS = {
+    "cells": [
+        {"cell_type": "markdown", "source": ["# Title\n", "words"]},
+        {
+            "cell_type": "code",
+            "source": "print(1)\n1 / 0",
+            "outputs": [
+                {"output_type": "stream", "name": "stdout", "text": ["1\n"]},
+                {"output_type": "display_data", "data": {"image/png": "aGk=", "text/plain": ["<Figure>"]}},
+                {"output_type": "error", "ename": "ZeroDivisionError", "evalue": "division by zero"},
+            ],
+        },
+    ],
+    "metadata": {},
+    "nbformat": 4,
+}
+
+
+async def test_a_notebook_is_shown_by_its_cells(tmp_path, host):
+    (tmp_path / "n.ipynb").write_text(json.dumps(CELLS))
+    text = await host.text("Read", {"file_path": "n.ipynb"})
+    *lines, note = text.split("\n")
+    assert [line.partition("\t")[2] for line in lines] == [
+        "[cell 1: markdown]",
+        "# Title",
+        "words",
+        "[cell 2: code]",
+        "print(1)",
+        "1 / 0",
+        "[output]",
+        "1",
+        "[output]",
+        "[image/png, not shown]",
+        "<Figure>",
+        "[output]",
+        "ZeroDivisionError: division by zero",
+    ]
+    assert note.startswith("[a notebook, shown by its cells; Edit and Write change the JSON behind it")
+    part = await host.text("Read", {"file_path": "n.ipynb", "offset": 4, "limit": 1})
+    assert part.startswith("     4\t[cell 2: code]\n[9 more lines; continue with offset=5]")
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"cells": 1}', '{"cells": [1]}', "[" * 100_000], ids=lambda text: text[:14]
+)
+async def test_what_is_no_notebook_is_shown_as_it_is(tmp_path, host, content):
+    (tmp_path / "n.ipynb").write_text(content)
+    text = await host.text("Read", {"file_path": "n.ipynb"})
+    assert text.startswith(f"     1\t{content[:2000]}")
+
+
+@pytest.mark.parametrize(
+    "cell", [{}, {"source": 1}, {"source": None, "outputs": [1, {"data": 1}, {"text": 2}]}]
+)
+async def test_an_odd_cell_breaks_nothing(tmp_path, host, cell):
+    (tmp_path / "n.ipynb").write_text(json.dumps({"cells": [cell]}))
+    assert "[cell 1: unknown]" in await host.text("Read", {"file_path": "n.ipynb"})
