@@ -62,6 +62,9 @@ class ToolRunner:
         return _ended(call, await self._end(call, work, why))
 
     async def _within_deadline(self, work: "asyncio.Task[ToolOutput]") -> bool:
+        await asyncio.sleep(0)
+        if work.done():  # in its first step, as many do: no timer for it
+            return True
         if self._timeout_s is None:
             await asyncio.wait((work,))
             return True
