@@ -11,6 +11,7 @@ flattened first.
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from attrs import field, frozen
@@ -19,6 +20,11 @@ from norma.adapters.web_fetch.marks import SPACE, link_maker, plain
 from norma.adapters.web_fetch.walk import AROUND, DROPPED, INSIDE, Walk
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]")
+_HALF = re.compile(
+    r"&#(?:[xX]0*[dD][89a-fA-F][0-9a-fA-F]{2}(?![0-9a-fA-F])|"
+    r"0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3])(?!\d));?"
+)
+"""References to half surrogate pairs: libxml2 takes them, and its own text can then not be read."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?(.+?)[\"']?\s*$", re.IGNORECASE | re.DOTALL)
 _CONSENT = re.compile(r"\bcookies?\b|\bconsent\b|before you continue|쿠키|Cookie|同意|zustimm", re.IGNORECASE)
@@ -53,6 +59,7 @@ def parse(text: str, url: str) -> Document | None:
     from norma.adapters.web_fetch.deep import flat, plain_paragraphs
 
     text = _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _HALF.sub("\ufffd", text)
     root, whole = _tree(text)
     flattened = not whole
     for flatten in (flat, plain_paragraphs):
@@ -174,7 +181,7 @@ def _refresh(document: Document) -> list[str]:
 
 def _hidden(body: Any) -> frozenset[Any]:
     """Elements that a reader does not see until a script shows them."""
-    perhaps = body.xpath(".//*[@hidden or contains(@style, 'none') or contains(@style, 'hidden')]")
+    perhaps = _xpath(".//*[@hidden or contains(@style, 'none') or contains(@style, 'hidden')]")(body)
     return frozenset(
         one for one in perhaps if one.get("hidden") is not None or _HIDDEN.search(one.get("style"))
     )
@@ -211,7 +218,7 @@ class _Weights:
         self._covered = hidden
         self.hidden = sum(_length(one) for one in hidden)
         self.whole = self._weight(body)
-        candidates = body.xpath("(.//main | .//article | .//*[@role='main'])")[:_MOST_CANDIDATES]
+        candidates = _xpath("(.//main | .//article | .//*[@role='main'])")(body)[:_MOST_CANDIDATES]
         seen = [one for one in candidates if not self._is_covered(one)]
         longest = sorted(seen, key=_length, reverse=True)[:_WEIGHED]
         self._of = {node: self._weight(node) for node in longest}
@@ -231,11 +238,19 @@ class _Weights:
         return bool(self._covered) and any(one in self._covered for one in (node, *node.iterancestors()))
 
     def _weight(self, node: Any) -> int:
-        less = sum(len(text.strip()) for text in node.xpath(_UNWEIGHED, smart_strings=False))
+        less = sum(len(text.strip()) for text in _xpath(_UNWEIGHED)(node))
         if node is self._body:
             less += self.hidden
         return max(0, _length(node) - less)
 
 
 def _length(node: Any) -> int:
-    return int(node.xpath("string-length(normalize-space())"))
+    return int(_xpath("string-length(normalize-space())")(node))
+
+
+@cache
+def _xpath(path: str) -> Any:
+    """A path that is compiled once. It may be used by one thread at a time, and waits for others by itself."""
+    from lxml import etree
+
+    return etree.XPath(path, smart_strings=False)

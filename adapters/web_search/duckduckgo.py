@@ -15,7 +15,10 @@ BROWSER = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.
 
 _BLOCKING = frozenset({202, 403, 418, 429})
 _CHALLENGE = ("anomaly-modal", "anomaly.js", "challenge-form")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]")
+_UNREADABLE = re.compile(
+    "[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]|&#(?:[xX]0*[dD][89a-fA-F][0-9a-fA-F]{2}|0*5[5-7][0-9]{3});?"
+)
+"""Controls, half surrogate pairs, and references to such: libxml2 takes them and can't give them back."""
 
 
 class DuckDuckGoSearch(WebSearch):
@@ -77,7 +80,7 @@ def _tree(text: str) -> Any:
 
     parser = etree.HTMLParser(huge_tree=True, encoding="utf-8")
     try:
-        return etree.fromstring(_CONTROL.sub("\ufffd", text).encode("utf-8", "replace"), parser)
+        return etree.fromstring(_UNREADABLE.sub("\ufffd", text).encode("utf-8", "replace"), parser)
     except etree.LxmlError:
         return None
 

@@ -272,6 +272,17 @@ def test_F3_where_the_article_reader_finds_too_little_the_page_is_read_whole(pag
     assert article.markdown == whole.markdown or whole.markdown.split() == article.markdown.split()
 
 
+@pytest.mark.parametrize("half", ["&#xD800;", "&#XdFfF", "&#55296;", "&#057343", "&#x0000d83d;&#xde00;"])
+def test_F3_half_letters_of_references_are_replaced(half: str) -> None:
+    text = markdown(f"<p title='{half}'>a {half} b<a href='/{half}'>{half} c</a><h2>{half}</h2>")
+    assert "\ufffd" in text
+    text.encode()
+
+
+def test_F3_whole_letters_of_references_are_kept() -> None:
+    assert markdown("<p>&#x1F600; &#xD7FF; &#57344; &#553;&#5530;") == "\U0001f600 \ud7ff \ue000 \u0229\u159a"
+
+
 @pytest.mark.parametrize("page", ["", " ", "<!-- -->", "<!doctype html>", "<html></html>", "<", "</p>"])
 def test_F3_a_page_of_nothing_is_no_fault(page: str) -> None:
     assert len(markdown(page)) <= 3
