@@ -39,5 +39,5 @@ def _test() -> Mapping[str, Callable[[], Any]]:
         "tasks": lambda: ScriptedTasks({}),
         "embedded": ScriptedModel,
         "approver": FixedApprover,
-        "servers": tuple,
+        "servers": list,
     }

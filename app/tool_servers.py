@@ -39,7 +39,7 @@ def tool_servers(
     egress: Egress,
     clock: Clock,
     offers: Offers,
-) -> tuple[LibraryServer, ...]:
+) -> list[LibraryServer]:
     """
     Every server of the settings, none of them started. Whoever has them closes them.
 
@@ -47,7 +47,7 @@ def tool_servers(
         SettingsError: a value names a variable that is not set.
     """
     faults: list[str] = []
-    made = []
+    made: list[LibraryServer] = []
     for name, server in settings.mcp.servers.items():
         where = f"mcp.servers.{name}"
         channel, shows = _way(name, server, where, faults, environ, roots, egress, clock)
@@ -66,7 +66,7 @@ def tool_servers(
         )
     if faults:
         raise SettingsError(faults)
-    return tuple(made)
+    return made
 
 
 def _way(
