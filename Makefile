@@ -6,11 +6,12 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 DEV := .venv-$(VERSION)
 RUN := .venv-run-$(VERSION)
 
-.PHONY: help run test test-peers check fix env lock bench clean
+.PHONY: help run test test-slow test-peers check fix env lock bench clean
 
 help:
 	@echo "make run    ask the local model about this repository"
 	@echo "make test   all checks, then all tests"
+	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  the tests against tool servers that others wrote"
 	@echo "make check  style, types and layers"
 	@echo "make fix    mend what the checks can mend"
@@ -28,6 +29,10 @@ run:
 test: check
 	@echo "== pytest"
 	@$(DEV)/bin/python -m pytest -q
+
+# The same promises over many more examples.
+test-slow: env
+	@$(DEV)/bin/python -m pytest -q -m slow
 
 # Against programs that others wrote; they are installed once, which takes a minute.
 test-peers: env

@@ -12,7 +12,7 @@ import pytest
 from tools import environment, packages
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
 
 EXTRAS = frozenset({"prompt_toolkit", "rich", "xllamacpp"})
 NEEDS_PYTEST = "norma.ports.contracts.pytest"

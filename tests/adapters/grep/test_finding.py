@@ -395,7 +395,6 @@ def with_real_npm(folder: Path, tmp_path: Path) -> dict[str, str]:
     return {**kept, **environ(folder, tmp_path), "NPM_CONFIG_PREFIX": str(tmp_path / "prefix")}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(240)
 async def test_G4_the_real_package_is_installed_and_found(
     bare: Path, query: SearchQuery, tmp_path: Path

@@ -27,13 +27,3 @@ async def servers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterat
 def servers_folder(request: pytest.FixtureRequest, tmp_path: Path) -> Servers:
     """Servers for a test that has an event loop of its own, and closes them there."""
     return Servers(fixture_folder(request.config, "mcp"), tmp_path)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Servers that take a while to install run when they are asked for: `make test-peers`."""
-    if "peers" in config.option.markexpr:
-        return
-    later = [item for item in items if item.get_closest_marker("peers")]
-    if later:
-        items[:] = [item for item in items if item not in later]
-        config.hook.pytest_deselected(items=later)
