@@ -8,7 +8,7 @@ what is new in it.
 """
 
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from re import Pattern
 from typing import Any, Literal, TypeAlias
 from weakref import ref
@@ -56,14 +56,15 @@ class Sent:
     """
     A history that went out whole: its *messages*, its *wire*, and what a walk must know to go on behind it.
 
-    The messages are held weakly, since this is kept for as long as the last of them lives.
+    The messages are held weakly, since this is kept for as long as the last of them lives. The walk that goes
+    on takes all the rest, to add to it.
     """
 
     messages: tuple[ref[Message], ...]
-    wire: tuple[Wire, ...]
+    wire: list[Wire]
     ids: WireIds
-    names: Mapping[str, str]
-    losses: tuple[Loss, ...]
+    names: dict[str, str]
+    losses: list[Loss]
 
     def begins(self, messages: Sequence[Message]) -> bool:
         """Whether *messages* begin with these."""
@@ -104,7 +105,7 @@ class History:
         self._where = 0
         self._messages: Sequence[Message] = ()
         self._is_right = True
-        self._before: Message | None = None
+        self._before: tuple[ref[Message], ...] = ()
 
     def begin(self, messages: Sequence[Message]) -> list[Wire]:
         """
@@ -117,11 +118,11 @@ class History:
             self._messages = paired(messages)
             self._is_right = self._messages is messages
             return []
-        self._messages, self._where = messages, len(sent.messages)
-        self._before = messages[self._where - 1]
-        self._ids, self._used = sent.ids.copy(), dict(sent.names)
-        self.losses += sent.losses
-        return list(sent.wire)
+        self._messages, self._where, self._before = messages, len(sent.messages), sent.messages
+        self._ids, self._used, self.losses = sent.ids, sent.names, sent.losses
+        # It is this walk's now; a conversation would also keep a list of itself for each turn.
+        self._memory.histories.drop(messages[self._where - 1])
+        return sent.wire
 
     def walk(self, encode: Callable[[Message], list[Wire]]) -> Iterator[tuple[Message, list[Wire]]]:
         """Each further message of the mended history and what *encode* makes, or made, of it."""
@@ -150,11 +151,9 @@ class History:
             return
         if not wire or wire[-1].get("role") == "assistant":
             return
-        histories = self._memory.histories
-        if self._before is not None:
-            histories.drop(self._before)  # else a conversation would keep a list of itself for each turn
-        sent = Sent(tuple(map(ref, messages)), tuple(wire), self._ids, self._used, tuple(self.losses))
-        histories.put(messages[-1], sent)
+        known = (*self._before, *map(ref, messages[len(self._before) :]))
+        sent = Sent(known, list(wire), self._ids, self._used, list(self.losses))
+        self._memory.histories.put(messages[-1], sent)
 
     def _sent(self, messages: Sequence[Message]) -> Sent | None:
         """The longest beginning of *messages* that was sent and that the rest can follow."""

@@ -21,12 +21,6 @@ class WireIds:
         self._taken: set[str] = set()
         self._times: dict[str, int] = {}
 
-    def copy(self) -> "WireIds":
-        """Ids of a conversation that begins as this one has."""
-        twin = WireIds(self._legal, length=self._length, prefix=self._prefix)
-        twin._taken, twin._times = set(self._taken), dict(self._times)
-        return twin
-
     def claim(self, call_ids: tuple[str, ...]) -> bool:
         """Take *call_ids*, known to be legal, as they are; False, and nothing is taken, if one is not new."""
         taken = self._taken
