@@ -5,6 +5,7 @@ from typing import Any
 
 from norma.adapters.web_fetch.html import parse, read
 from norma.adapters.web_fetch.marks import SPACE, link_maker, plain
+from norma.adapters.web_fetch.source import readable
 
 _ENTRIES = 100
 
@@ -17,7 +18,7 @@ def feed(text: str, url: str, stop: Callable[[], None]) -> str | None:
         recover=True, resolve_entities=False, no_network=True, load_dtd=False, encoding="utf-8"
     )
     try:
-        root = etree.fromstring(text.strip().encode("utf-8", "replace"), parser)
+        root = etree.fromstring(readable(text).strip().encode("utf-8", "replace"), parser)
     except (etree.LxmlError, ValueError):
         return None
     if root is None:

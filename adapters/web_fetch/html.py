@@ -17,14 +17,9 @@ from typing import Any
 from attrs import field, frozen
 
 from norma.adapters.web_fetch.marks import SPACE, link_maker, plain
+from norma.adapters.web_fetch.source import readable
 from norma.adapters.web_fetch.walk import AROUND, DROPPED, INSIDE, Walk
 
-_CONTROL = re.compile("[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]")
-_HALF = re.compile(
-    r"&#(?:[xX]0*[dD][89a-fA-F][0-9a-fA-F]{2}(?![0-9a-fA-F])|"
-    r"0*(?:5529[6-9]|55[3-9]\d\d|56\d{3}|57[0-2]\d\d|573[0-3]\d|5734[0-3])(?!\d));?"
-)
-"""References to half surrogate pairs: libxml2 takes them, and its own text can then not be read."""
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?(.+?)[\"']?\s*$", re.IGNORECASE | re.DOTALL)
 _CONSENT = re.compile(r"\bcookies?\b|\bconsent\b|before you continue|쿠키|Cookie|同意|zustimm", re.IGNORECASE)
@@ -52,14 +47,14 @@ class Document:
     title: str
     absolute: Callable[[str], str | None]
     flattened: bool = False
+    may_hide: bool = True
 
 
 def parse(text: str, url: str) -> Document | None:
     """The page; None if there is no element in it."""
     from norma.adapters.web_fetch.deep import flat, plain_paragraphs
 
-    text = _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = _HALF.sub("\ufffd", text)
+    text = readable(text)
     root, whole = _tree(text)
     flattened = not whole
     for flatten in (flat, plain_paragraphs):
@@ -71,7 +66,8 @@ def parse(text: str, url: str) -> Document | None:
     body = root.find("body")
     base = next((one.get("href") for one in root.iter("base") if one.get("href")), None)
     links = link_maker(url, base)
-    return Document(root, root if body is None else body, _title(root), links, flattened)
+    may_hide = "hidden" in text or "none" in text
+    return Document(root, root if body is None else body, _title(root), links, flattened, may_hide)
 
 
 def _tree(text: str) -> tuple[Any, bool]:
@@ -90,7 +86,7 @@ def _tree(text: str) -> tuple[Any, bool]:
 def read(document: Document, stop: Callable[[], None]) -> Reading:
     """The Markdown of *document*. *stop* is asked now and then and may raise."""
     notes = ["the page is nested very deeply; its structure was simplified"] if document.flattened else []
-    hidden = _hidden(document.body)
+    hidden = _hidden(document.body) if document.may_hide else frozenset()
     tables = _outer_tables(document.body)
     weights = _Weights(document.body, hidden)
     chosen = weights.main()
@@ -250,7 +246,7 @@ def _length(node: Any) -> int:
 
 @cache
 def _xpath(path: str) -> Any:
-    """A path that is compiled once. It may be used by one thread at a time, and waits for others by itself."""
+    """A path that is compiled once. One thread uses it at a time; others wait, by lxml's own lock."""
     from lxml import etree
 
     return etree.XPath(path, smart_strings=False)

@@ -42,6 +42,9 @@ _CODE = frozenset({"code", "tt", "samp"})
 _INLINE_MARK = {"**": 1, "*": 2, "~~": 4}
 DEEPEST = 12
 _STOP_EVERY = 2000
+_PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517"})
+"""What a heading has beside it to link to itself."""
+
 _STARTERS = frozenset("#-+>0123456789")
 
 Absolute: TypeAlias = Callable[[str], str | None]
@@ -138,6 +141,8 @@ class Walk:
         def leave() -> None:
             self._links -= 1
             text = self._end(outer)
+            if text.strip() in _PERMALINKS and str(href).startswith("#"):
+                return
             if text and not text.isspace():
                 self._out.append(_linked(text, target))
             elif len(node) or node.get("title") or node.get("aria-label"):
