@@ -106,3 +106,12 @@ def lowered(node: Node) -> Node:
     if isinstance(node, Repeat):
         return Repeat(lowered(node.item), node.low, node.high, node.lazy)
     return node
+
+
+def looks_behind(node: Node) -> bool:
+    """Whether the character in front of a place can decide about a match there: `^`, `\\b` or `\\B`."""
+    if isinstance(node, Concat | Alternatives):
+        return any(map(looks_behind, node.items))
+    if isinstance(node, Repeat):
+        return looks_behind(node.item)
+    return isinstance(node, Anchor) and node.kind in {"^", "b", "B"}

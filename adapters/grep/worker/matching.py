@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
-from norma.adapters.grep.expression import lowered, minds_no_case
+from norma.adapters.grep.expression import looks_behind, lowered, minds_no_case
 from norma.adapters.grep.literals import needles
 from norma.adapters.grep.parser import parse
 from norma.adapters.grep.spelling import for_python
@@ -20,6 +20,8 @@ WINDOW = 1 << 22
 PATIENCE_S = 0.5
 """Processor time that `re` gets for a window, plus what it needs to read it at `PACE` bytes a second."""
 PACE = 20e6
+MOST_COPIED = 1 << 30
+"""Characters of a file that are copied to search on as ripgrep does; beyond it matches may end elsewhere."""
 
 
 class Hit(NamedTuple):
@@ -53,6 +55,7 @@ class Matcher:
         )
         self.lower = self.for_lower_case()
         self.wide = re.compile(for_python(self.node, multiline=multiline, wide=True), re.MULTILINE)
+        self.looks_behind = looks_behind(self.node)
         self.linear: LinearLines | None = None
         signal.signal(signal.SIGVTALRM, give_up)
 
@@ -146,17 +149,17 @@ class Matcher:
         matcher, text = self.chosen(data)
         waiting: tuple[int, int, int | None] | None = None
         measure = Measure(text, 0)
-        for found in matcher.finditer(text):
-            if after_the_last_line(text, found.start()):
+        for start, stop in self.spans(matcher, text):
+            if after_the_last_line(text, start):
                 break
-            last = max(found.start(), found.end() - 1)
-            first = text.rfind("\n", 0, found.start()) + 1
+            last = max(start, stop - 1)
+            first = text.rfind("\n", 0, start) + 1
             end = text.find("\n", last) + 1 or len(text)
             if "\0" in text[first:end]:
                 break
             while first < end:
                 line_end = text.find("\n", first, end) + 1 or end
-                match_at = found.start() if found.start() >= first else None
+                match_at = start if start >= first else None
                 if waiting is not None and waiting[0] == first:
                     match_at = match_at if waiting[2] is None else waiting[2]
                 elif waiting is not None and waiting[0] < first:
@@ -166,6 +169,29 @@ class Matcher:
                 first = line_end
         if waiting is not None:
             yield self.measured(measure, waiting)
+
+    def spans(self, matcher: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+        """
+        Where matches begin and end.
+
+        ripgrep searches on behind a match as if the text began there: in the middle of a line, too, `^`
+        matches, and a word has an edge. (grep-searcher's MultiLine gives its matcher the rest of the text.)
+        """
+        if not self.looks_behind:
+            yield from (found.span() for found in matcher.finditer(text))
+            return
+        at, copied = 0, 0
+        while at <= len(text):
+            if at == 0 or text[at - 1] == "\n" or copied > MOST_COPIED:
+                offset, found = 0, matcher.search(text, at)
+            else:
+                offset, found = at, matcher.search(text[at:])
+                copied += len(text) - at
+            if found is None:
+                return
+            start, stop = found.start() + offset, found.end() + offset
+            yield start, stop
+            at = stop if stop > start else stop + 1
 
     def measured(self, measure: "Measure", line: tuple[int, int, int | None]) -> Hit:
         first, end, match_at = line

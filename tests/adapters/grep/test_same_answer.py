@@ -89,3 +89,20 @@ async def test_G6_both_backends_give_the_same_answer_on_random_trees(
         for seed in range(trees):
             rows += await compare(seed, tmp_path / f"{number}-{seed}", program)
         assert rows > trees, "hardly anything was found, so hardly anything was compared"
+
+
+@pytest.mark.parametrize(
+    "data", [b"ab\n\ncd\n", b"aa\n\ncd\n", b"a\n\n\nab", b"\n", b"ab c\n\n\xc3\xa9a\n\nx"]
+)
+@pytest.mark.parametrize(
+    "pattern",
+    [r"^\w\n*", r"\ba\n*", r"\Ba\n*", "^", r"\b", r"\B", "^$", "x?^", r"(^|b)\n?", r"\W?^\S*?\b\W+"],
+)
+async def test_G6_where_matches_may_span_lines_both_go_on_behind_one_as_if_the_text_began_there(
+    tmp_path: Path, pattern: str, data: bytes
+) -> None:
+    (tmp_path / "f").write_bytes(data)
+    for mode in ("content", "count"):
+        wanted = SearchQuery(pattern, str(tmp_path), mode, multiline=True)
+        ripgrep, python = [await answer(backend(name), wanted, name) for name in ("ripgrep", "python")]
+        assert ripgrep == python
