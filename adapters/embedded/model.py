@@ -30,7 +30,8 @@ __all__ = ["BANNER", "GuidedModel", "SchemaToolsModel", "Speed"]
 BANNER = (
     "The embedded model (135 million parameters) finds and quotes places in your files; that part you can "
     "trust; the sentence it adds is often wrong. For real work name a model in norma.toml (models.<name>: "
-    "wire, base_url, model, api_key_env), set OPENAI_API_KEY, or start a local server such as Ollama."
+    "wire, base_url, model, api_key_env), set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start a local server "
+    "such as Ollama."
 )
 """What a person is told when this model answers."""
 

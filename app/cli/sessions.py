@@ -26,4 +26,5 @@ async def _list(command: Command) -> int:
 
 def _row(info: SessionInfo) -> str:
     outcome = info.outcome or "open"
-    return f"{info.id}  {info.created[:19]}  {info.turns:>3} turns  {outcome:<12}  {info.title}"
+    turns = f"{info.turns:>3} turn{'' if info.turns == 1 else 's'}"
+    return f"{info.id}  {info.created[:19]}  {turns:<9}  {outcome:<12}  {info.title}"
