@@ -21,9 +21,12 @@ from norma.adapters.web_search.searxng import SearxngSearch
 from norma.adapters.web_search.tavily import TavilySearch
 from norma.domain.model.failures import Failure
 from norma.domain.model.secrets import Secret
-from norma.ports.contracts import page_fetch, urls, web_search
+from norma.domain.tools.web_fetch import WebFetch
+from norma.domain.tools.web_search import SearchTheWeb
+from norma.ports.contracts import page_fetch, tool, urls, web_search
 from norma.ports.contracts.page_fetch import WORDS, PageRig
 from norma.ports.contracts.pytest import broken_promise, contract
+from norma.ports.contracts.tool import ToolRig
 from norma.ports.contracts.urls import UrlRig
 from norma.ports.contracts.web_search import WebSearchRig
 from norma.ports.page_fetch import FetchFailed, Hop, Page, PageFetch, PageRequest
@@ -395,3 +398,40 @@ def test_wrong_adapter_is_caught(kit: Any, rig: Any, name: str, tmp_path: Any) -
 
 def test_a_bad_url_is_a_value_error() -> None:
     assert issubclass(BadUrl, ValueError)
+
+
+def fetch_tool_rig(real: bool) -> Any:
+    """WebFetch over the double, or over a server on loopback."""
+
+    @asynccontextmanager
+    async def rig(folder: str) -> AsyncIterator[ToolRig]:
+        inner = over_http(folder) if real else scripted()(folder)
+        async with inner as pages:
+            assert pages.endless is not None
+            made = WebFetch(pages.pages, ManualClock())
+            yield ToolRig(made, {"url": pages.hops}, {"url": pages.endless}, pages.there, lambda: "")
+
+    rig.__name__ = "fetch_over_http" if real else "fetch"
+    return rig
+
+
+def search_tool_rig(inner: Any, name: str) -> Any:
+    """WebSearch over a backend."""
+
+    @asynccontextmanager
+    async def rig(folder: str) -> AsyncIterator[ToolRig]:
+        async with inner(folder) as backend:
+            made = SearchTheWeb(backend.search)
+            yield ToolRig(made, {"query": "many"}, {"query": "endless"}, backend.there, lambda: "")
+
+    rig.__name__ = name
+    return rig
+
+
+test_web_tools = contract(
+    tool.CHECKS,
+    fetch_tool_rig(False),
+    fetch_tool_rig(True),
+    search_tool_rig(search_rig(ScriptedWebSearch), "search"),
+    search_tool_rig(backend_rig(SearxngSearch, "searxng"), "search_over_http"),
+)
