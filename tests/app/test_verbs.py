@@ -86,7 +86,7 @@ def test_doctor_reports_every_part_and_ends_well(bench: Bench) -> None:
 
 
 def test_doctor_finds_a_bad_journal_a_bad_workspace_and_a_bad_model(bench: Bench) -> None:
-    bench.settings("[models.m]\nwire = 'anthropic'\nmodel = 'x'\n")
+    bench.settings("[models.m]\nwire = 'anthropic'\nmodel = 'x'\napi_key_env = 'NOT_SET'\n")
     done = bench.run("doctor", "--json", "--set", "journal.path='/dev/full'")
     assert done.status == 1
     assert {check["name"] for check in done.last["checks"] if not check["ok"]} == {"journal", "model"}
