@@ -20,8 +20,8 @@ WINDOW = 1 << 22
 PATIENCE_S = 0.5
 """Processor time that `re` gets for a window, plus what it needs to read it at `PACE` bytes a second."""
 PACE = 20e6
-MOST_COPIED = 1 << 30
-"""Characters of a file that are copied to search on as ripgrep does; beyond it matches may end elsewhere."""
+LOOK = 1 << 12
+"""Characters behind a match among which the next one, if it begins right there, is looked for first."""
 
 
 class Hit(NamedTuple):
@@ -180,18 +180,26 @@ class Matcher:
         if not self.looks_behind:
             yield from (found.span() for found in matcher.finditer(text))
             return
-        at, copied = 0, 0
+        at = 0
         while at <= len(text):
-            if at == 0 or text[at - 1] == "\n" or copied > MOST_COPIED:
-                offset, found = 0, matcher.search(text, at)
-            else:
-                offset, found = at, matcher.search(text[at:])
-                copied += len(text) - at
-            if found is None:
-                return
-            start, stop = found.start() + offset, found.end() + offset
+            start, stop = at, self.right_behind(matcher, text, at)
+            if stop is None:
+                in_line = at > 0 and text[at - 1] != "\n"
+                found = matcher.search(text, at + in_line)
+                if found is None:
+                    return
+                start, stop = found.span()
             yield start, stop
             at = stop if stop > start else stop + 1
+
+    def right_behind(self, matcher: re.Pattern[str], text: str, at: int) -> int | None:
+        """The end of a match that begins at *at*, inside a line, if the text began there; None for none."""
+        if at == 0 or text[at - 1] == "\n":
+            return None
+        found = matcher.match(text[at : at + LOOK])
+        if found is not None and found.end() == LOOK:  # it may go on, or not be one
+            found = matcher.match(text[at:])
+        return None if found is None else at + found.end()
 
     def measured(self, measure: "Measure", line: tuple[int, int, int | None]) -> Hit:
         first, end, match_at = line
