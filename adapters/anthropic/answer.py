@@ -5,7 +5,7 @@ from typing import Any
 
 from attrs import evolve
 
-from norma.adapters.http.json_text import parse_exactly
+from norma.adapters.http.json_text import parse_exactly, whole_text
 from norma.adapters.wires.arguments import read_arguments
 from norma.adapters.wires.assembly import Assembly, LateArguments
 from norma.adapters.wires.decoding import AnswerDecoding, count
@@ -46,7 +46,7 @@ class AnswerDecoder(AnswerDecoding):
         super().__init__(host, Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name), statuses)
         self._stop: str | None = None
         self._counts: dict[str, int] = {}
-        self._last: Any = None
+        self._last: int | None = None
         self._kinds: dict[Any, str] = {}
         """The kind of each block that was begun, by its index."""
         self._inputs: dict[Any, list[str]] = {}
@@ -66,13 +66,13 @@ class AnswerDecoder(AnswerDecoding):
                 if type(text) is str and delta.get("type") == "text_delta":
                     self._assembly.text(text)
                 else:
-                    self._delta(value.get("index", self._last), delta)
+                    self._delta(self._index(value), delta)
             return
         match kind:
             case "content_block_start":
                 self._start(value, data)
             case "content_block_stop":
-                self._stopped(value.get("index", self._last))
+                self._stopped(self._index(value))
             case "message_start":
                 message = value.get("message")
                 if isinstance(message, dict):
@@ -101,11 +101,18 @@ class AnswerDecoder(AnswerDecoding):
         self._message_delta({"delta": value, "usage": value.get("usage")})
 
     def _start(self, value: dict[str, Any], data: bytes) -> None:
-        index, block = value.get("index", len(self._kinds)), value.get("content_block")
+        index, block = value.get("index"), value.get("content_block")
+        if not isinstance(index, int):
+            index = len(self._kinds)
         if isinstance(block, dict):
             if block.get("input") or block.get("content"):  # values that matter: integers exact
                 block = parse_exactly(data)["content_block"]
             self._begin(index, block)
+
+    def _index(self, value: dict[str, Any]) -> int | None:
+        """Which block an event is about; without a word of it, the one that began last."""
+        index = value.get("index")
+        return index if isinstance(index, int) else self._last
 
     def _begin(self, index: Any, block: dict[str, Any]) -> None:
         """A block, and what of it is there already; a whole message's blocks are all there."""
@@ -237,7 +244,7 @@ class AnswerDecoder(AnswerDecoding):
         error = api_failure(self._host, value.get("error") or value, statuses=self._statuses)
         request_id = value.get("request_id")
         if isinstance(request_id, str):
-            words = evolve(error.failure.provider, request_id=request_id)
+            words = evolve(error.failure.provider, request_id=whole_text(request_id))
             return WireError(evolve(error.failure, provider=words), may_retry=error.may_retry)
         return error
 

@@ -69,19 +69,20 @@ class AnswerDecoder(AnswerDecoding):
             return
         if kind == "response.function_call_arguments.delta":
             self._arguments(value)
-        elif kind in _TERMINAL:
-            response = value.get("response")
-            self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind], data)
-            self._end()
         elif kind == "error" or (kind is None and value.get("error")):
             raise self._failure(value)
         elif isinstance(kind, str):
-            self._rare(kind, value, data)
+            if kind in _TERMINAL:
+                response = value.get("response")
+                self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind], data)
+                self._end()
+            else:
+                self._rare(kind, value, data)
 
     def _body(self, value: dict[str, Any], data: bytes) -> None:
         if value.get("error") or value.get("type") == "error":
             raise self._failure(value)
-        status = value.get("status")
+        status = _word(value.get("status"))
         if status in _UNFINISHED:
             raise protocol_error(f"{self._host} answered with a response that is still {status}")
         if not isinstance(value.get("output"), list):

@@ -14,12 +14,12 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from attrs import evolve
-
+from norma.adapters.http.json_text import whole, whole_text
 from norma.adapters.wires.arguments import encodable, read_arguments, write_arguments
 from norma.adapters.wires.slots import CallSlot, Slot, TextSlot, ThinkingSlot, WholeSlot
 from norma.adapters.wires.words import clean
 from norma.domain.model.blocks import Block, Opaque, Thinking
+from norma.domain.model.changes import evolve
 from norma.domain.model.replies import BlockEnded, ReplyEvent, ReplyFinished, Stop, TextDelta, ThinkingDelta
 from norma.domain.model.usage import Usage
 
@@ -90,7 +90,7 @@ class Assembly:
             self.end_block()
             self._text = TextSlot()
             self._slots.append(self._text)
-        self._text.citations.append(citation)
+        self._text.citations.append(whole(citation))
 
     def thinking(self, piece: str) -> None:
         """A piece of thinking; ends a text block that was open."""
@@ -105,11 +105,11 @@ class Assembly:
 
     def encrypted(self, data: str) -> None:
         """The encrypted form of the thinking block that is open."""
-        self._thought().encrypted = data
+        self._thought().encrypted = whole_text(data)
 
     def redacted(self, data: str) -> None:
         """A thinking block that only its provider can read."""
-        self.whole(Thinking(redacted=data, vendor=self._vendor))
+        self.whole(Thinking(redacted=whole_text(data), vendor=self._vendor))
 
     def whole(self, block: Block) -> None:
         """A block that comes in one piece."""
@@ -120,7 +120,7 @@ class Assembly:
 
     def opaque(self, payload: Mapping[str, Any]) -> None:
         """A block that only its provider understands."""
-        self.whole(Opaque(self._vendor or "", payload))
+        self.whole(Opaque(self._vendor or "", whole(payload)))
 
     def end_block(self) -> None:
         """Text or thinking that was open is complete. Calls are not touched."""
@@ -153,7 +153,7 @@ class Assembly:
 
     def call_extra(self, key: Hashable, extra: Mapping[str, Any]) -> None:
         """What the provider sent beside the call and wants back."""
-        self._calls[key].extra.update(extra)
+        self._calls[key].extra.update(whole(extra))
 
     def arguments(self, key: Hashable, piece: str) -> None:
         """A piece of a call's arguments. Raises LateArguments."""
@@ -207,6 +207,8 @@ class Assembly:
                 self._close_call(slot)
         self._tell_ended()
         empty = stop.reason == "end_turn" and not self.has_content
+        if stop.raw is not None:
+            stop = Stop(stop.reason, whole_text(stop.raw))
         self.events.append(ReplyFinished(stop, self.usage, empty))
 
     def partial(self) -> tuple[Block, ...]:

@@ -7,7 +7,7 @@ A status decides first; inside a 200 answer the provider's code does, then its t
 from collections.abc import Mapping
 from typing import Any
 
-from norma.adapters.http.json_text import parse
+from norma.adapters.http.json_text import parse, whole_text
 from norma.domain.model.failures import Failure, FailureKind, ProviderWords
 from norma.domain.model.secrets import Secret
 
@@ -177,14 +177,16 @@ def without_secrets(failure: Failure, secrets: tuple[Secret, ...]) -> Failure:
 def _words_of(error: object) -> ProviderWords:
     """An error object, in the fields that providers use for it."""
     if isinstance(error, str):
-        return ProviderWords(message=error)
+        return ProviderWords(message=whole_text(error))
     if not isinstance(error, dict):
         return ProviderWords()
     code = error.get("code")
     message = error.get("message") or error.get("detail") or error.get("msg")
     metadata = error.get("metadata")
     kind = error.get("type") or (metadata.get("error_type") if isinstance(metadata, dict) else None)
-    return ProviderWords(_text(kind), _text(code), message if isinstance(message, str) else _text(message))
+    return ProviderWords(
+        _text(kind), _text(code), whole_text(message) if isinstance(message, str) else _text(message)
+    )
 
 
 def _kind_of(words: ProviderWords) -> FailureKind:
@@ -212,4 +214,4 @@ def _numeric(code: str | None) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    return None if value is None or isinstance(value, bool) else str(value)[:MOST_SHOWN]
+    return None if value is None or isinstance(value, bool) else whole_text(str(value)[:MOST_SHOWN])

@@ -8,6 +8,7 @@ which is None if it came to nothing.
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from norma.adapters.http.json_text import whole_text
 from norma.adapters.wires.arguments import read_arguments
 from norma.adapters.wires.words import Words, clean
 from norma.domain.model.blocks import Block, Text, Thinking, ToolCall
@@ -61,7 +62,7 @@ class ThinkingSlot:
     def block(self) -> Block | None:
         if self.is_empty:
             return None
-        signature = "".join(self.signature) or None
+        signature = whole_text("".join(self.signature)) or None
         return Thinking(self.words.text, signature, self.encrypted, vendor=self._vendor)
 
 
