@@ -17,6 +17,9 @@ from norma.domain.model.blocks import Block
 from norma.domain.model.replies import ReplyEvent
 from norma.domain.model.usage import Usage
 
+DONE = b"[DONE]"
+"""The end mark of the streams of OpenAI and its kin."""
+
 
 class AnswerDecoding(Decoding):
     """
@@ -54,6 +57,9 @@ class AnswerDecoding(Decoding):
         for event in found:
             if self.is_done:
                 return
+            if event == DONE:  # to let the parser fail on it costs more than to look
+                self._done_mark()
+                continue
             try:
                 value = self._parse(event)
             except ValueError:
@@ -112,7 +118,7 @@ class AnswerDecoding(Decoding):
         """What the quick parser does not take: the end mark, a heartbeat, or JSON with its quirks."""
         if data.isspace() or not data:
             return
-        if data.strip() == b"[DONE]":
+        if data.strip() == DONE:
             self._done_mark()
             return
         try:

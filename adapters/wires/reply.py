@@ -16,14 +16,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from attrs import evolve
-
 from norma.adapters.http.call import Call, CallFailed, host_of
 from norma.adapters.http.limiter import Limiter
 from norma.adapters.http.retry import RetryPolicy, asked_wait_s, forbids_retry
 from norma.adapters.wires.encoded import EncodedRequest
 from norma.adapters.wires.errors import WireError, excerpt, http_failure, protocol_error, without_secrets
 from norma.adapters.wires.wire import Decoding, Wire
+from norma.domain.model.changes import evolve
 from norma.domain.model.failures import Failure
 from norma.domain.model.replies import ReplyEvent, ReplyFinished
 from norma.domain.model.requests import ReplyRequest
