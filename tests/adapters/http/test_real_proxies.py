@@ -18,7 +18,7 @@ from tests.rigs.model_peers import PROXY, python_with
 from tests.rigs.wire_models import an_egress
 from tests.rigs.wire_server import JSON, Scripted, WireServer, wire_server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # the first run installs one
+pytestmark = [pytest.mark.peers, pytest.mark.timeout(300)]  # the first run installs one
 BOUND_S = 30.0
 USER, PASSWORD = "ann", "p-canary-31"
 

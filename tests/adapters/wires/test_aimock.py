@@ -22,7 +22,7 @@ from norma.ports.model import ChatModel
 from tests.rigs.model_peers import aimock
 from tests.rigs.wire_models import WIRES, a_request, an_egress, passing, whole_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]  # the first run installs it
+pytestmark = pytest.mark.timeout(300)  # the first run installs it
 
 ANSWER = "Hi there, this is a fixture answer."
 ARGUMENTS = {"pattern": "TODO", "path": "src"}
@@ -106,6 +106,7 @@ def _answered(request: ReplyRequest, called: ReplyWhole, call: ToolCall) -> Repl
     return evolve(request, messages=(*request.messages, said, result))
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize(
     ("chaos", "kinds"),
     [

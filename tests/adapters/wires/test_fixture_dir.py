@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 
 from tests.rigs.fixtures import OURS
 from tests.rigs.model_fixtures import FOLDER
@@ -22,7 +21,6 @@ def run(folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.mark.slow
 def test_fixtures_from_elsewhere_are_run_and_judged(tmp_path: Path) -> None:
     theirs = tmp_path / FOLDER
     theirs.mkdir()

@@ -74,7 +74,7 @@ def _cases(config: pytest.Config) -> dict[str, tuple[str, dict[str, Any]]]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.peers
 @pytest.mark.timeout(300)  # the first run installs them
 async def test_the_sdks_read_the_same_of_the_same_bytes(request: pytest.FixtureRequest) -> None:
     python = await asyncio.to_thread(python_with, "sdks", SDKS)
