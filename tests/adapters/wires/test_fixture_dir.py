@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 from tests.rigs.fixtures import OURS
 from tests.rigs.model_fixtures import FOLDER
 
