@@ -192,12 +192,7 @@ def _outer_tables(body: Any) -> frozenset[Any]:
     return frozenset(outer)
 
 
-_UNWEIGHED = "({})//text()".format(
-    " | ".join(
-        f".//{tag}"
-        for tag in ("a", "nav", "footer", "aside", "script", "style", "noscript", "template", "svg")
-    )
-)
+_APART = ("nav", "footer", "aside", "script", "style", "noscript", "template", "svg")
 _MOST_CANDIDATES = 100
 _WEIGHED = 3
 
@@ -234,10 +229,17 @@ class _Weights:
         return bool(self._covered) and any(one in self._covered for one in (node, *node.iterancestors()))
 
     def _weight(self, node: Any) -> int:
-        less = sum(len(text.strip()) for text in _xpath(_UNWEIGHED)(node))
-        if node is self._body:
-            less += self.hidden
+        less = _linked(node) + (self.hidden if node is self._body else 0)
+        for one in node.iter(*_APART):
+            if one is not node and next(one.iterancestors(*_APART), None) is None:
+                less += _length(one) - _linked(one)
         return max(0, _length(node) - less)
+
+
+def _linked(node: Any) -> int:
+    """How much text of *node* is in links."""
+    texts = ("".join(one.itertext()) if len(one) else one.text or "" for one in node.iter("a"))
+    return sum(len(" ".join(text.split())) for text in texts)
 
 
 def _length(node: Any) -> int:
@@ -249,4 +251,4 @@ def _xpath(path: str) -> Any:
     """A path that is compiled once. One thread uses it at a time; others wait, by lxml's own lock."""
     from lxml import etree
 
-    return etree.XPath(path, smart_strings=False)
+    return etree.XPath(path)

@@ -45,6 +45,9 @@ _STOP_EVERY = 2000
 _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517"})
 """What a heading has beside it to link to itself."""
 
+_LEAD = 80
+"""How far into a text its first letter is looked for."""
+
 _STARTERS = frozenset("#-+>0123456789")
 
 Absolute: TypeAlias = Callable[[str], str | None]
@@ -84,14 +87,18 @@ class Walk:
                 self.stop()
             if leave is not None:
                 leave()
-            elif not self._is_left_out(node.tag, node, skip, hidden):
+            elif (
+                isinstance(node.tag, str)
+                and (node.tag not in skip or (node.tag == "button" and _names_a_part(node)))
+                and not (hidden and node in hidden)
+            ):
                 enter = enters.get(node.tag)
                 left = _nothing if enter is None else enter(self, node)
                 if left is not None:
                     push((node, left))
                     text = node.text
                     if text:
-                        if left is not _nothing and text.lstrip()[:1] in _STARTERS:
+                        if left is not _nothing and text[:_LEAD].lstrip()[:1] in _STARTERS:
                             text = line_safe(text.lstrip())
                         self._out.append(plain(text))
                     if len(node):
@@ -101,13 +108,6 @@ class Walk:
             if tail and node is not root:
                 self._out.append(plain(tail))
         return self._with_codes(tidy("".join(self._out)))
-
-    def _is_left_out(self, tag: Any, node: Any, skip: frozenset[str], hidden: frozenset[Any]) -> bool:
-        if not isinstance(tag, str):
-            return True
-        if tag in skip:
-            return tag != "button" or not _names_a_part(node)
-        return bool(hidden) and node in hidden
 
     def _block(self, node: Any) -> Leave:
         self._out.append("\n\n")
