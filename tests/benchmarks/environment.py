@@ -1,8 +1,9 @@
 """
-The environment of the peers: one Python with Norma's packages and those that Norma is measured against.
+The environments of the peers: one with Norma's packages, one also with those that Norma is measured against.
 
-Norma itself is found by links to its folders, as an installed wheel would be: an editable install adds a
-finder to every start, which is not Norma's cost.
+They are apart because dependency-injector imports pydantic and starlette wherever it finds them. Norma itself
+is found by links to its folders, as an installed wheel would be: an editable install adds a finder to every
+start, which is not Norma's cost.
 """
 
 import compileall
@@ -19,19 +20,30 @@ NEVER_USED = ("xllamacpp", "prompt-toolkit", "rich")
 """Of the lock: large, and in no benchmark."""
 
 
-def python() -> Path:
-    """The interpreter of the peers, made at the first call (a minute or two)."""
-    environment = CACHE / "bench" / f"python-{sys.version_info[0]}.{sys.version_info[1]}"
-    with one_at_a_time("bench"):
+def norma() -> Path:
+    """The interpreter of the floor and of Norma: only what Norma's own lock lists, as users have it."""
+    return _python("norma", LOCK.read_text())
+
+
+def others() -> Path:
+    """The interpreter of what Norma is measured against. It could run Norma, too."""
+    return _python("others", LOCK.read_text(), OTHERS)
+
+
+def _python(name: str, lock: str, *more: Path) -> Path:
+    """An environment, made at the first call (a minute or two)."""
+    environment = CACHE / "bench" / f"{name}-{sys.version_info[0]}.{sys.version_info[1]}"
+    with one_at_a_time(f"bench-{name}"):
         found = environment / "bin" / "python"
-        packages = Note(environment, "packages", LOCK.read_bytes() + OTHERS.read_bytes())
+        packages = Note(environment, "packages", "\n".join([lock, *map(Path.read_text, more)]).encode())
         if not packages.holds():
-            say("making the environment of the benchmarks (a minute or two)")
+            say(f"making the environment of the benchmarks for {name} (a minute or two)")
             create(environment)
             wanted = environment / "wanted.txt"
-            wanted.write_text(_without(LOCK.read_text(), NEVER_USED))
+            wanted.write_text(_without(lock, NEVER_USED))
             pip(found, "--no-deps", "--requirement", str(wanted))
-            pip(found, "--requirement", str(OTHERS))
+            for file in more:
+                pip(found, "--requirement", str(file))
             packages.write()
     return found
 

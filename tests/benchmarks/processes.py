@@ -36,16 +36,22 @@ def _on(core: int) -> Callable[[], None] | None:
 
 @frozen
 class Bench:
-    """Starts peers with *python* and the environment *variables*, against the server at *base*."""
+    """
+    Starts peers with the environment *variables*, against the server at *base*.
+
+    *python* has Norma's packages alone, *others* also those that Norma is measured against.
+    """
 
     python: Path
+    others: Path
     variables: Mapping[str, str]
     base: str
 
     def peer(self, peer: str, wire: str, arguments: Sequence[str]) -> dict[str, Any]:
         """The line of one run; a run that fails or takes too long is a line with an error."""
         module, _, variant = peer.partition(":")
-        command = [str(self.python), "-m", f"tests.benchmarks.{module}_peer", "--base", self.base]
+        python = self.others if module == "sdk" else self.python
+        command = [str(python), "-m", f"tests.benchmarks.{module}_peer", "--base", self.base]
         command += ["--wire", wire, *arguments, *(["--variant", variant] if variant else [])]
         before = self._server_cpu()
         line = self._run([*command, "--t0", repr(time.clock_gettime(time.CLOCK_MONOTONIC))])
@@ -53,11 +59,12 @@ class Bench:
 
     def importing(self, peer: str, code: str) -> dict[str, Any]:
         """What *code* costs in a process of its own."""
-        return {**self._run([str(self.python), "-c", IMPORT.format(code=code)]), "peer": peer, "wire": ""}
+        python = self.python if peer in ("floor", "norma") else self.others
+        return {**self._run([str(python), "-c", IMPORT.format(code=code)]), "peer": peer, "wire": ""}
 
     def part(self, name: str, *arguments: str) -> list[dict[str, Any]]:
         """The lines of another benchmark beside this one, a module of this folder."""
-        done = self._done([str(self.python), "-m", f"tests.benchmarks.{name}", *arguments])
+        done = self._done([str(self.others), "-m", f"tests.benchmarks.{name}", *arguments])
         if done.returncode:
             raise RuntimeError(f"{name} ended with status {done.returncode}: {done.stderr[-500:]}")
         return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

@@ -32,9 +32,9 @@ def main(words: Sequence[str]) -> int:
         return yardstick.run(arguments.yardstick, rest)
     if rest:
         _parser().error(f"unknown: {' '.join(rest)}")
-    python, variables = environment.python(), environment.variables()
+    python, others, variables = environment.norma(), environment.others(), environment.variables()
     with model_server(python, variables) as base:
-        bench = Bench(python, variables, base)
+        bench = Bench(python, others, variables, base)
         lines = list(_kept(_measured(bench, arguments), arguments.out))
         parts = [line for name in _parts(arguments) for line in bench.part(name)]
     found = list(table.rows(Results(lines), parts))

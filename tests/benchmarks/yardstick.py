@@ -24,17 +24,18 @@ def run(folder: Path, words: Sequence[str]) -> int:
     """Run the yardstick with Norma among its peers."""
     folder = folder.resolve()
     module = _loaded(folder / "run.py")
-    python = environment.python()
-    ours = str(python.parent.parent)  # an absolute path stands for itself wherever it is joined to another
+    ours = str(
+        environment.norma().parent.parent
+    )  # an absolute path stands for itself wherever it is joined to another
     script = str(Path(__file__).parent / "norma_peer.py")
     module.PEERS += [(ours, script, wire, variant) for wire in MODELS for variant in ("", "sqlite", "app")]
     module.IMPORTS.append((ours, "norma", "from norma.app import Settings, open_norma"))
     os.environ["PYTHONPATH"] = environment.variables(folder / "peers")["PYTHONPATH"]
-    sys.argv = [str(folder / "run.py"), *_with_places(words, python.parent.parent)]
+    sys.argv = [str(folder / "run.py"), *_with_places(words, ours)]
     return int(module.main() or 0)
 
 
-def _with_places(words: Sequence[str], ours: Path) -> list[str]:
+def _with_places(words: Sequence[str], ours: str) -> list[str]:
     out = list(words)
     if "--venvs" not in out:
         venvs = CACHE / "bench" / "venvs"
@@ -42,10 +43,10 @@ def _with_places(words: Sequence[str], ours: Path) -> list[str]:
         for name in NAMES:
             link = venvs / name
             if not link.is_symlink():
-                link.symlink_to(ours)
+                link.symlink_to(environment.others().parent.parent)
         out += ["--venvs", str(venvs)]
         if "--peers" not in out:
-            out += ["--peers", ",".join([*NAMES, str(ours)])]
+            out += ["--peers", ",".join([*NAMES, ours])]
     if "--out" not in out:
         out += ["--out", str(CACHE / "bench" / "yardstick.jsonl")]
     return out
