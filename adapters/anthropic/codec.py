@@ -22,8 +22,10 @@ class MessagesCodec(Wire):
         url = endpoint(base_url, SUFFIX, version=VERSION_PART)
         self.host = host_of(url)
         self._vendor = profile.vendor or self.host
+        # A host that nobody described may well lead to the wire's own vendor, which wants its proofs back.
+        own = {self._vendor} if profile.vendor else {self._vendor, "anthropic"}
         self._requests = RequestEncoder(
-            url=url, model=model, api_key=api_key, profile=profile, vendor=self._vendor
+            url=url, model=model, api_key=api_key, profile=profile, own=frozenset(own)
         )
 
     def encode(self, request: ReplyRequest) -> EncodedRequest:

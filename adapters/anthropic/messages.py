@@ -41,15 +41,15 @@ class MessageEncoder:
     """
     Encodes the messages of one request, in order.
 
-    *vendor* is who made the thinking, the citations and the blocks of its own that go back. *memory* is of
-    encoders with the same settings.
+    *own* are the vendors who made the thinking, the citations and the blocks of its own that go back.
+    *memory* is of encoders with the same settings.
     """
 
     def __init__(
-        self, names: WireNames, *, vendor: str, replay: ThinkingReplay, memory: Memory | None = None
+        self, names: WireNames, *, own: frozenset[str], replay: ThinkingReplay, memory: Memory | None = None
     ) -> None:
         self._history = History(names, _LEGAL_ID, memory or Memory(), prefix="toolu_")
-        self._vendor = vendor
+        self._own = own
         self._replay = replay
 
     @property
@@ -188,7 +188,7 @@ class MessageEncoder:
         return out
 
     def _thought(self, block: Thinking) -> Wire | None:
-        if block.vendor != self._vendor:
+        if block.vendor not in self._own:
             why = f"it is the thinking of {block.vendor or 'another provider'}"
         elif self._replay == "never":
             why = "thinking is off for this request"
@@ -213,7 +213,7 @@ class MessageEncoder:
             "name": self._history.name(block),
             "input": given,
         }
-        if block.extra and block.vendor == self._vendor:
+        if block.extra and block.vendor in self._own:
             out.update(thaw(block.extra))
         return out
 
@@ -253,7 +253,7 @@ class MessageEncoder:
 
     def _opaque(self, block: Opaque) -> Wire | None:
         kind = block.payload.get("type")
-        if block.vendor == self._vendor and isinstance(kind, str) and not kind.endswith(("_call", "_output")):
+        if block.vendor in self._own and isinstance(kind, str) and not kind.endswith(("_call", "_output")):
             out: Wire = thaw(block.payload)
             return out
         self._history.lose(block, f"only {block.vendor or 'its provider'} understands it, on its own wire")

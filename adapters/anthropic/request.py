@@ -30,19 +30,19 @@ _EFFORTS = {"minimal": "low"}
 
 class RequestEncoder:
     """
-    Encodes requests for one model of one provider.
+    Encodes requests for one model of one provider; *own* are the vendors whose proofs it takes back.
 
     Raises ValueError, from `encode`, for a tool that the wire can't take; the message names it.
     """
 
     def __init__(
-        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, vendor: str
+        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, own: frozenset[str]
     ) -> None:
         self._url = url
         self._model = model
         self._api_key = api_key
         self._profile = profile.for_model(model)
-        self._vendor = vendor
+        self._own = own
         self._memories: dict[ThinkingReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
 
@@ -90,7 +90,7 @@ class RequestEncoder:
         is_off = options.thinking is not None and not options.thinking.enabled
         replay: ThinkingReplay = "never" if is_off or options.reasoning_replay is False else "own"
         memory = self._memories.setdefault(replay, Memory())
-        encoder = MessageEncoder(names, vendor=self._vendor, replay=replay, memory=memory)
+        encoder = MessageEncoder(names, own=self._own, replay=replay, memory=memory)
         messages = encoder.encode(request.messages)
         losses += encoder.losses
         return messages

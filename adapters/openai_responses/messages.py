@@ -33,8 +33,8 @@ class ItemEncoder:
     """
     Encodes the messages of one request, in order.
 
-    *vendor* is who made the reasoning and the items of its own that go back. *memory* is of encoders with
-    the same settings.
+    *own* are the vendors who made the reasoning and the items of its own that go back. *memory*
+    is of encoders with the same settings.
     """
 
     def __init__(
@@ -42,14 +42,14 @@ class ItemEncoder:
         profile: Profile,
         names: WireNames,
         *,
-        vendor: str,
+        own: frozenset[str],
         replay: ReasoningReplay,
         memory: Memory | None = None,
     ) -> None:
         legal = re.compile(profile.id_pattern)
         self._history = History(names, legal, memory or Memory(), prefix="call_")
         self._profile = profile
-        self._vendor = vendor
+        self._own = own
         self._replay = replay
 
     @property
@@ -122,7 +122,7 @@ class ItemEncoder:
                 assert_never(block)
 
     def _thought(self, block: Thinking) -> Wire | None:
-        if block.vendor != self._vendor:
+        if block.vendor not in self._own:
             why = f"it is the thinking of {block.vendor or 'another provider'}"
         elif self._replay == "never":
             why = "reasoning is not sent back to this model"
@@ -138,7 +138,7 @@ class ItemEncoder:
         """An item that the provider ran itself. It may refer to reasoning, so both go back or neither."""
         kind = block.payload.get("type")
         is_of_this_wire = isinstance(kind, str) and kind.endswith(("_call", "_call_output"))
-        if block.vendor != self._vendor or not is_of_this_wire:
+        if block.vendor not in self._own or not is_of_this_wire:
             why = f"only {block.vendor or 'its provider'} understands it, on its own wire"
         elif self._replay == "never":
             why = "it may refer to reasoning, which is not sent back to this model"

@@ -21,19 +21,19 @@ ENCRYPTED = "reasoning.encrypted_content"
 
 class RequestEncoder:
     """
-    Encodes requests for one model of one provider.
+    Encodes requests for one model of one provider; *own* are the vendors whose proofs it takes back.
 
     Raises ValueError, from `encode`, for a tool that the wire can't take; the message names it.
     """
 
     def __init__(
-        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, vendor: str
+        self, *, url: str, model: str, api_key: Secret | None, profile: Profile, own: frozenset[str]
     ) -> None:
         self._url = url
         self._model = model
         self._api_key = api_key
         self._profile = profile.for_model(model)
-        self._vendor = vendor
+        self._own = own
         self._memories: dict[ReasoningReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
 
@@ -84,7 +84,7 @@ class RequestEncoder:
         self, request: ReplyRequest, names: WireNames, replay: ReasoningReplay, losses: list[Loss]
     ) -> list[Wire]:
         memory = self._memories.setdefault(replay, Memory())
-        encoder = ItemEncoder(self._profile, names, vendor=self._vendor, replay=replay, memory=memory)
+        encoder = ItemEncoder(self._profile, names, own=self._own, replay=replay, memory=memory)
         items = encoder.encode(request.messages)
         losses += encoder.losses
         return items

@@ -89,7 +89,10 @@ _ADAPTIVE = {"messages_thinking": "adaptive", "messages_effort": True, "forbidde
 _BUDGETED = {"messages_thinking": "budget", "messages_effort": False, "forbidden": frozenset()}
 
 _CLAUDES = (
-    ModelRule("claude-*", {**_ADAPTIVE, "forbidden": frozenset({"temperature"})}),
+    *(
+        ModelRule(pattern, {**_ADAPTIVE, "forbidden": frozenset({"temperature"})})
+        for pattern in ("claude-*-[5-9]*", "claude-mythos-*", "claude-fable-*")
+    ),
     ModelRule("claude-*-4-6*", _ADAPTIVE),
     *(
         ModelRule(pattern, _BUDGETED)
@@ -99,8 +102,8 @@ _CLAUDES = (
 )
 """The newest decide themselves how much to think, and take no temperature; the older want a budget."""
 
-COMPATIBLE = Profile("compatible")
-"""A service nobody described: what nearly all of them take."""
+COMPATIBLE = Profile("compatible", models=(*_REASONERS, *_CLAUDES))
+"""A service nobody described: what nearly all of them take. Names of models say what is behind a gateway."""
 
 PROFILES: tuple[Profile, ...] = (
     COMPATIBLE,

@@ -103,6 +103,10 @@ def test_A2_a_budget_and_the_limit_fit_each_other(
     [
         ("claude-sonnet-5", {"type": "adaptive"}, False),
         ("claude-opus-4-7", {"type": "adaptive"}, False),
+        ("claude-mythos-preview", {"type": "adaptive"}, False),
+        ("claude-haiku-5-5", {"type": "adaptive"}, False),
+        ("claude-opus-4-5-20251101", {"type": "enabled", "budget_tokens": 2000}, True),
+        ("claude-whatever", {"type": "enabled", "budget_tokens": 2000}, True),
         ("claude-opus-4-6", {"type": "adaptive"}, True),
         ("claude-haiku-4-5-20251001", {"type": "enabled", "budget_tokens": 2000}, True),
         ("claude-3-7-sonnet-latest", {"type": "enabled", "budget_tokens": 2000}, True),
@@ -112,8 +116,9 @@ def test_M7_newer_models_decide_themselves_how_much_to_think(
     model: str, thinking: dict[str, Any], temperature: bool
 ) -> None:
     wish = asking(thinking=ThinkingWish(budget_tokens=2000))
-    assert body_of(wish, model=model)["thinking"] == thinking
-    assert ("temperature" in body_of(asking(temperature=0.3), model=model)) is temperature
+    for profile in (OURS, "compatible"):
+        assert body_of(wish, profile, model=model)["thinking"] == thinking
+        assert ("temperature" in body_of(asking(temperature=0.3), profile, model=model)) is temperature
 
 
 def test_M7_what_this_wire_says_otherwise_is_mapped() -> None:
@@ -204,6 +209,14 @@ def test_A4_other_thinking_stays_here(thought: Thinking) -> None:
     assert losses_of(request) == [("thinking", "dropped")]
 
 
+def test_A4_a_host_that_nobody_described_takes_its_own_proofs_and_those_of_the_wires_vendor() -> None:
+    for vendor, is_sent in (("h.test", True), (OURS, True), ("other.test", False), (None, False)):
+        body = body_of(asking(*exchange(Thinking("why", "SIG", vendor=vendor))), "compatible")
+        assert ("SIG" in json.dumps(body)) is is_sent
+    gateways = Thinking("why", "SIG", vendor="h.test")
+    assert "SIG" not in json.dumps(body_of(asking(*exchange(gateways)))), "the vendor knows only its own"
+
+
 def test_A4_thinking_is_filtered_where_it_is_off() -> None:
     off = asking(*exchange(SIGNED), thinking=ThinkingWish(enabled=False))
     assert "SIG" not in json.dumps(body_of(off))
@@ -237,8 +250,7 @@ def test_A6_blocks_of_provider_run_tools_and_citations_go_back_as_they_came() ->
         {"type": "text", "text": "found", "citations": [CITATION]},
     ]
     assert losses_of(request) == [("text", "translated")]
-    for profile in ("compatible", "deepseek"):
-        assert "server_tool_use" not in json.dumps(body_of(request, profile))
+    assert "server_tool_use" not in json.dumps(body_of(request, "deepseek"))
 
 
 def test_A6_halves_of_a_provider_run_tool_are_left_out() -> None:
@@ -343,7 +355,7 @@ def test_what_stood_beside_a_call_goes_back_to_its_provider_alone() -> None:
     call = ToolCall("1", "f", vendor=OURS, extra={"caller": {"type": "code"}})
     turn = asking(user("q"), said("assistant", call))
     assert body_of(turn)["messages"][1]["content"][0]["caller"] == {"type": "code"}
-    assert "caller" not in json.dumps(body_of(turn, "compatible"))
+    assert "caller" not in json.dumps(body_of(turn, "deepseek"))
 
 
 @given(HISTORY, st.sampled_from([OURS, "compatible"]), st.sampled_from([None, True, False]))

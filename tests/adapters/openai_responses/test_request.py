@@ -124,6 +124,13 @@ def test_R3_encrypted_reasoning_is_asked_for_and_goes_back_where_the_model_reaso
     assert by_rule["include"] == ["reasoning.encrypted_content"]
 
 
+def test_R3_a_models_name_says_that_it_reasons_wherever_it_is_served() -> None:
+    body = body_of(asking(*history(THOUGHT), temperature=0.5), model="openai/gpt-5.4")
+    assert body["include"] == ["reasoning.encrypted_content"]
+    assert body["input"][1] == SENT
+    assert "temperature" not in body
+
+
 def test_R3_it_is_off_and_on_by_option() -> None:
     off = body_of(asking(*history(THOUGHT), reasoning_replay=False), **REASONS)
     assert "include" not in off
@@ -132,6 +139,10 @@ def test_R3_it_is_off_and_on_by_option() -> None:
     on = body_of(asking(*history(ours), reasoning_replay=True))
     assert on["include"] == ["reasoning.encrypted_content"]
     assert on["input"][1] == SENT
+    vendors = body_of(asking(*history(THOUGHT), reasoning_replay=True))
+    assert vendors["input"][1] == SENT, "a host that nobody described may lead to the wire's vendor"
+    foreign = Thinking("why", encrypted="ENC", vendor="other.test")
+    assert "ENC" not in json.dumps(body_of(asking(*history(foreign), reasoning_replay=True)))
 
 
 @pytest.mark.parametrize(
