@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from norma.adapters.anthropic.messages import MessageEncoder, ThinkingReplay
-from norma.adapters.http.json_text import write
-from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.encoded import EncodedRequest
 from norma.adapters.wires.history import Memory, Wire
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.offers import Offers
+from norma.adapters.wires.posting import Posting
 from norma.adapters.wires.profiles import Profile
 from norma.adapters.wires.schemas import closed
 from norma.domain.model.requests import ReplyOptions, ReplyRequest, SystemSegment, ThinkingWish
@@ -28,7 +28,7 @@ _EFFORTS = {"minimal": "low"}
 """Efforts that this wire calls otherwise."""
 
 
-class RequestEncoder:
+class RequestEncoder(Posting):
     """
     Encodes requests for one model of one provider; *own* are the vendors whose proofs it takes back.
 
@@ -38,10 +38,7 @@ class RequestEncoder:
     def __init__(
         self, *, url: str, model: str, api_key: Secret | None, profile: Profile, own: frozenset[str]
     ) -> None:
-        self._url = url
-        self._model = model
-        self._api_key = api_key
-        self._profile = profile.for_model(model)
+        super().__init__(url=url, model=model, api_key=api_key, profile=profile)
         self._own = own
         self._memories: dict[ThinkingReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
@@ -63,27 +60,11 @@ class RequestEncoder:
         if tools:
             body["tools"] = tools
         body |= self._wishes(options, messages, losses)
-        body |= self._profile.extra_body
-        body |= options.extra_body
-        return EncodedRequest(
-            "POST",
-            self._url,
-            self._headers(options),
-            write(body),
-            names,
-            stream=body.get("stream") is True,
-            losses=tuple(losses),
-        )
+        return self._posted(body, options, names, losses)
 
-    def _headers(self, options: ReplyOptions) -> dict[str, str | Secret]:
-        ours: dict[str, str | Secret] = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream" if options.stream else "application/json",
-            "anthropic-version": API_VERSION,
-        }
-        if self._api_key is not None:
-            ours["x-api-key"] = self._api_key
-        return merged_headers(ours, self._profile.extra_headers, options.extra_headers)
+    def _own_headers(self) -> Mapping[str, str | Secret]:
+        key: dict[str, str | Secret] = {} if self._api_key is None else {"x-api-key": self._api_key}
+        return {"anthropic-version": API_VERSION, **key}
 
     def _messages(self, request: ReplyRequest, names: WireNames, losses: list[Loss]) -> list[Wire]:
         options = request.options
@@ -118,13 +99,6 @@ class RequestEncoder:
             out["output_config"] = config
         out["stream"] = options.stream
         return out
-
-    def _takes(self, name: str, losses: list[Loss]) -> bool:
-        """Whether the model takes an option; one that it doesn't is reported."""
-        if name not in self._profile.forbidden:
-            return True
-        losses.append(Loss(name, "dropped", f"{self._profile.name} refuses it for this model"))
-        return False
 
     def _output_config(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
         out: dict[str, Any] = {}

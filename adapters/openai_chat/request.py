@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from norma.adapters.http.json_text import write
 from norma.adapters.openai_chat.messages import MessageEncoder
-from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.encoded import EncodedRequest
 from norma.adapters.wires.history import Memory
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.offers import Offers
+from norma.adapters.wires.posting import Posting
 from norma.adapters.wires.profiles import Profile, Replay
 from norma.adapters.wires.schemas import closed, is_strict
 from norma.domain.model.requests import ReplyOptions, ReplyRequest
@@ -18,7 +18,7 @@ from norma.domain.model.secrets import Secret
 SUFFIX = "/chat/completions"
 
 
-class RequestEncoder:
+class RequestEncoder(Posting):
     """
     Encodes requests for one model of one provider.
 
@@ -28,10 +28,7 @@ class RequestEncoder:
     def __init__(
         self, *, url: str, model: str, api_key: Secret | None, profile: Profile, vendor: str
     ) -> None:
-        self._url = url
-        self._model = model
-        self._api_key = api_key
-        self._profile = profile.for_model(model)
+        super().__init__(url=url, model=model, api_key=api_key, profile=profile)
         self._vendor = vendor
         self._memories: dict[tuple[Replay, bool], Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
@@ -45,33 +42,8 @@ class RequestEncoder:
         if request.tools:
             body["tools"] = self._offers.encode(request.tools, names, losses)
         wishes = self._wishes(options, losses)
-        for name in [name for name in wishes if name in self._profile.forbidden]:
-            del wishes[name]
-            losses.append(Loss(name, "dropped", f"{self._profile.name} refuses it for this model"))
-        body |= wishes
-        body |= self._profile.extra_body
-        body |= options.extra_body
-        return EncodedRequest(
-            "POST",
-            self._url,
-            self._headers(options),
-            write(body),
-            names,
-            stream=body.get("stream") is True,
-            losses=tuple(losses),
-        )
-
-    def _headers(self, options: ReplyOptions) -> dict[str, str | Secret]:
-        ours: dict[str, str | Secret] = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream" if options.stream else "application/json",
-        }
-        if self._api_key is not None:
-            if self._profile.auth == "bearer":
-                ours["Authorization"] = Secret(f"Bearer {self._api_key.reveal()}")
-            else:
-                ours["api-key"] = self._api_key
-        return merged_headers(ours, self._profile.extra_headers, options.extra_headers)
+        body |= {name: value for name, value in wishes.items() if self._takes(name, losses)}
+        return self._posted(body, options, names, losses)
 
     def _messages(self, request: ReplyRequest, names: WireNames, losses: list[Loss]) -> list[dict[str, Any]]:
         wish = request.options.reasoning_replay

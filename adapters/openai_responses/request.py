@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from norma.adapters.http.json_text import write
 from norma.adapters.openai_responses.messages import ItemEncoder, ReasoningReplay
-from norma.adapters.wires.encoded import EncodedRequest, merged_headers
+from norma.adapters.wires.encoded import EncodedRequest
 from norma.adapters.wires.history import Memory, Wire
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
 from norma.adapters.wires.offers import Offers
+from norma.adapters.wires.posting import Posting
 from norma.adapters.wires.profiles import Profile
 from norma.adapters.wires.schemas import closed, is_strict
 from norma.domain.model.requests import ReplyOptions, ReplyRequest
@@ -19,7 +19,7 @@ SUFFIX = "/responses"
 ENCRYPTED = "reasoning.encrypted_content"
 
 
-class RequestEncoder:
+class RequestEncoder(Posting):
     """
     Encodes requests for one model of one provider; *own* are the vendors whose proofs it takes back.
 
@@ -29,10 +29,7 @@ class RequestEncoder:
     def __init__(
         self, *, url: str, model: str, api_key: Secret | None, profile: Profile, own: frozenset[str]
     ) -> None:
-        self._url = url
-        self._model = model
-        self._api_key = api_key
-        self._profile = profile.for_model(model)
+        super().__init__(url=url, model=model, api_key=api_key, profile=profile)
         self._own = own
         self._memories: dict[ReasoningReplay, Memory] = {}
         self._offers = Offers(_tool, inline_refs=self._profile.inline_refs)
@@ -56,29 +53,7 @@ class RequestEncoder:
         if replay == "own":
             body["include"] = [ENCRYPTED]
         body["stream"] = options.stream
-        body |= self._profile.extra_body
-        body |= options.extra_body
-        return EncodedRequest(
-            "POST",
-            self._url,
-            self._headers(options),
-            write(body),
-            names,
-            stream=body.get("stream") is True,
-            losses=tuple(losses),
-        )
-
-    def _headers(self, options: ReplyOptions) -> dict[str, str | Secret]:
-        ours: dict[str, str | Secret] = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream" if options.stream else "application/json",
-        }
-        if self._api_key is not None:
-            if self._profile.auth == "bearer":
-                ours["Authorization"] = Secret(f"Bearer {self._api_key.reveal()}")
-            else:
-                ours["api-key"] = self._api_key
-        return merged_headers(ours, self._profile.extra_headers, options.extra_headers)
+        return self._posted(body, options, names, losses)
 
     def _items(
         self, request: ReplyRequest, names: WireNames, replay: ReasoningReplay, losses: list[Loss]
@@ -105,13 +80,6 @@ class RequestEncoder:
             form = {"type": "json_schema", "name": "answer", "schema": schema, "strict": is_strict(schema)}
             out["text"] = {"format": form}
         return out
-
-    def _takes(self, name: str, losses: list[Loss]) -> bool:
-        """Whether the model takes an option; one that it doesn't is reported."""
-        if name not in self._profile.forbidden:
-            return True
-        losses.append(Loss(name, "dropped", f"{self._profile.name} refuses it for this model"))
-        return False
 
     def _reasoning(self, options: ReplyOptions, losses: list[Loss]) -> dict[str, Any]:
         """Effort as it is wished; a wish to think asks for a summary of it from a model that reasons."""
