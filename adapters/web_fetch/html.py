@@ -207,6 +207,7 @@ class _Weights:
     def __init__(self, body: Any, hidden: frozenset[Any]) -> None:
         self._body = body
         self._covered = hidden
+        self._apart = self._find_apart(body)
         self.hidden = sum(_length(one) for one in hidden)
         self.whole = self._weight(body)
         candidates = _xpath("(.//main | .//article | .//*[@role='main'])")(body)[:_MOST_CANDIDATES]
@@ -228,11 +229,17 @@ class _Weights:
     def _is_covered(self, node: Any) -> bool:
         return bool(self._covered) and any(one in self._covered for one in (node, *node.iterancestors()))
 
+    def _find_apart(self, body: Any) -> list[tuple[Any, int]]:
+        """What is not weighed, outermost elements alone, and how much text each has outside of links."""
+        seen: set[Any] = set()
+        for one in body.iter(*_APART):
+            if not any(up in seen for up in one.iterancestors()):
+                seen.add(one)
+        return [(one, _length(one) - _linked(one)) for one in seen]
+
     def _weight(self, node: Any) -> int:
         less = _linked(node) + (self.hidden if node is self._body else 0)
-        for one in node.iter(*_APART):
-            if one is not node and next(one.iterancestors(*_APART), None) is None:
-                less += _length(one) - _linked(one)
+        less += sum(size for one, size in self._apart if any(up is node for up in one.iterancestors()))
         return max(0, _length(node) - less)
 
 
