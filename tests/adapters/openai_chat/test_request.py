@@ -10,15 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from norma.adapters.openai_chat.codec import ChatCodec
-from norma.adapters.wires.losses import TABLE
 from norma.adapters.wires.pairs import NO_RESULT
 from norma.adapters.wires.profiles import PROFILES, profile_for
 from norma.domain.model.blocks import (
-    Audio,
     Block,
-    Document,
     Image,
-    Opaque,
     Text,
     Thinking,
     ToolCall,
@@ -27,6 +23,7 @@ from norma.domain.model.blocks import (
 from norma.domain.model.messages import Message, Role
 from norma.domain.model.requests import ReplyOptions, ReplyRequest, SystemSegment, ThinkingWish, ToolSpec
 from norma.domain.model.secrets import Secret
+from tests.adapters.wires.histories import HISTORY
 from tests.rigs.model_fixtures import chat_pairs, strict_json
 
 URL = "https://h.test/v1"
@@ -277,85 +274,12 @@ def test_E16_a_schema_for_the_answer_is_strict_where_it_can_be() -> None:
     assert body_of(asking(response_schema=optional))["response_format"]["json_schema"]["strict"] is False
 
 
-BLOCKS: dict[str, st.SearchStrategy[Any]] = {
-    "text": st.builds(Text, st.text(max_size=5), st.sampled_from([(), ({"url": "u"},)])),
-    "thinking": st.builds(
-        Thinking,
-        st.text(max_size=5),
-        st.none() | st.just("sig"),
-        vendor=st.sampled_from([None, "deepseek", "x"]),
-    ),
-    "tool_call": st.builds(
-        ToolCall,
-        st.sampled_from(["a", "b", "c d", ""]),
-        st.sampled_from(["f", "g.h", ""]),
-        st.just({"n": 2**70}),
-        st.booleans(),
-        st.just("raw"),
-    ),
-    "image": st.builds(
-        Image, st.just("image/png"), st.none() | st.just("AA=="), st.none() | st.just("http://i")
-    ),
-    "audio": st.builds(Audio, st.sampled_from(["audio/wav", "audio/ogg"]), st.none() | st.just("AA==")),
-    "document": st.builds(Document, st.just("application/pdf"), st.none() | st.just("AA==")),
-    "opaque": st.builds(Opaque, st.just("v"), st.just({"k": 1})),
-}
-BLOCKS["tool_result"] = st.builds(
-    ToolResult,
-    st.sampled_from(["a", "b", "c d", "", "gone"]),
-    st.lists(
-        st.one_of(*(BLOCKS[kind] for kind in ("text", "image", "audio", "document", "opaque"))), max_size=2
-    ).map(tuple),
-    st.booleans(),
-)
-HISTORY = st.lists(
-    st.builds(
-        Message,
-        st.sampled_from(["user", "assistant", "tool"]),
-        st.lists(st.one_of(*BLOCKS.values()), max_size=3).map(tuple),
-    ),
-    max_size=7,
-)
 NAMES = st.sampled_from([profile.name for profile in PROFILES])
-
-
-@given(HISTORY, NAMES, st.sampled_from([None, True, False]))
-def test_M14_every_loss_is_one_that_the_table_knows(
-    history: list[Message], profile: str, replay: bool | None
-) -> None:
-    encoded = codec(profile).encode(asking(*history, reasoning_replay=replay))
-    strict_json(encoded.body)
-    for loss in encoded.losses:
-        assert loss.fate in TABLE["openai-chat"][loss.what].fates, loss
-
-
-@pytest.mark.parametrize("kind", BLOCKS)
-@given(st.data())
-def test_M14_a_block_without_a_loss_is_kept_and_the_table_says_so(kind: str, data: st.DataObject) -> None:
-    block = data.draw(BLOCKS[kind])
-    role: Role = "assistant" if kind in ("thinking", "tool_call") else "user"
-    history = [said(role, block)]
-    if kind == "tool_result":
-        history = [said("assistant", ToolCall(block.id, "f")), said("tool", block)]
-    profile = data.draw(NAMES)
-    losses = [loss for loss in codec(profile).encode(asking(*history)).losses if loss.what == kind]
-    fates = TABLE["openai-chat"][kind].fates
-    assert losses or "kept" in fates or (kind == "thinking" and "translated" in fates)
 
 
 @given(HISTORY, NAMES)
 def test_M16_whatever_the_history_the_pairs_are_whole(history: list[Message], profile: str) -> None:
     chat_pairs(body_of(asking(*history), profile), "")
-
-
-@given(HISTORY, st.integers(0, 7))
-def test_a_history_is_sent_the_same_whether_it_is_known_or_new(history: list[Message], cut: int) -> None:
-    known = codec("deepseek")
-    known.encode(asking(*history[:cut]))
-    known.encode(asking(*history[cut:]))
-    for request in (asking(*history), asking(*history)):
-        fresh, again = codec("deepseek").encode(request), known.encode(request)
-        assert (fresh.body, fresh.losses) == (again.body, again.losses)
 
 
 def test_a_known_message_does_not_bring_an_id_that_is_taken() -> None:
