@@ -77,17 +77,17 @@ class AnswerDecoder(AnswerDecoding):
     def _done_mark(self) -> None:
         self._end()
 
-    def _event(self, chunk: Any, data: bytes) -> None:
+    def _event(self, value: Any, data: bytes) -> None:
         """One event's JSON. Runs for every delta, so the common case comes first and does little."""
-        if type(chunk) is not dict:
+        if type(value) is not dict:
             raise self._not_an_event(data)
-        if self._goes_on(chunk):
+        if self._goes_on(value):
             return
-        if "error" in chunk or "base_resp" in chunk:
-            self._raise_error(chunk)
-        choices = chunk.get("choices")
+        if "error" in value or "base_resp" in value:
+            self._raise_error(value)
+        choices = value.get("choices")
         if choices:
-            choice = _first_choice(chunk)
+            choice = _first_choice(value)
             if choice is not None:
                 delta = choice.get("delta")
                 if delta is None:
@@ -98,7 +98,7 @@ class AnswerDecoder(AnswerDecoding):
                     choice = _first_choice(parse_exactly(data)) or choice
                     delta = choice.get("delta") or delta
                 self._choice(choice, delta, is_whole=False)
-        usage = chunk.get("usage")
+        usage = value.get("usage")
         if usage is not None:
             self._usage(usage)
 
