@@ -135,6 +135,9 @@ async def start_servers(
         if only is not None and server.name not in only:
             continue
         why = await start_refusal(server.name, start, policy, approver, server.name in permitted)
+        part = server_part_of(start)
+        if part != server.name:
+            notes.append(f"the tool server {server.name!r} is called {part} in rules: mcp__{part}__*")
         if why is None:
             starting.append(server)
             continue
@@ -145,6 +148,11 @@ async def start_servers(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_started(server)) for server in starting]
     return (*notes, *(note for task in tasks for note in task.result()))
+
+
+def server_part_of(start: StartServer) -> str:
+    """What stands for the server in the names of its tools."""
+    return start.spec.name.split("__")[1]
 
 
 async def _started(server: ToolServer) -> list[str]:

@@ -263,7 +263,7 @@ class Client(Receiver):
                     self._channel.send(frame, busy=False)
                 case Progressed(pending, params):
                     if pending.progress is not None:
-                        pending.progress(progress_line(params))
+                        self._tell(pending.progress, progress_line(params))
                 case Notified(method, params):
                     self._notified(method, params)
                 case Skipped(why):
@@ -287,11 +287,18 @@ class Client(Receiver):
             line = log_line(self._name, params)
             if line:
                 for progress in self._progress:
-                    progress(line)
+                    self._tell(progress, line)
         elif method == "notifications/cancelled":
             number = params.get("requestId")
             if isinstance(number, str | int | float) and number in self._asked:
                 self._asked[number].cancel()
+
+    def _tell(self, progress: Progress, line: str) -> None:
+        """Show a line. A host that fails to must not cost the frames behind it."""
+        try:
+            progress(line)
+        except Exception as error:
+            self.skipped(f"progress that could not be shown: {type(error).__name__}: {error}")
 
     def _ask(self, number: Id, method: str, params: Mapping[str, Any]) -> None:
         if number in self._asked or len(self._asked) >= MOST_ASKED:

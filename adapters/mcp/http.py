@@ -38,6 +38,8 @@ MOST_RESUMES = 5
 """In a row without a new event; then the stream is lost."""
 FIRST_WAIT_S, MOST_WAIT_S = 0.5, 30.0
 GOODBYE_S = 2.0
+ENDING_S = 0.5
+"""After the answer, for its stream to end."""
 _NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 
@@ -131,10 +133,8 @@ class HttpChannel(Channel):
             answer = await self._egress.send(Call("POST", self._url, headers, body))
             try:
                 await self._take(answer, number)
-            except BaseException:
+            finally:
                 answer.close()
-                raise
-            answer.let_go()
         except CallFailed as error:
             refused = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror)
             self._fail(number, self._named(error.failure), sent=not refused)
@@ -250,7 +250,7 @@ class HttpChannel(Channel):
                     if event.data:
                         self._frame(event.data, None)
                 if number is not None and not self._receiver.waits_for(number):
-                    answer.let_go()
+                    await _to_its_end(answer)
                     return None
         except EventTooLong as error:
             return self._failure("protocol", f"sent too much at once: {error}")
@@ -306,6 +306,14 @@ class HttpChannel(Channel):
     def _failure(self, kind: FailureKind, what: str, status: int | None = None) -> Failure:
         message = f"the tool server {self._name} at {shown_url(self._url)} {what}"
         return Failure(kind, message, "transport" if status is None else "http", status)
+
+
+async def _to_its_end(answer: "Answer") -> None:
+    """Nothing more is wanted; but a connection whose stream ends by itself can be used again."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(ENDING_S):
+            while await answer.read():
+                pass
 
 
 _KINDS: Mapping[int, FailureKind] = {

@@ -16,7 +16,7 @@ from attrs import frozen
 from norma.app.cli.arguments import UsageError
 from norma.app.cli.command import Command, run_async
 from norma.app.running import open_parts
-from norma.app.tool_servers import start_refusal
+from norma.app.tool_servers import server_part_of, start_refusal
 from norma.domain.model import to_json
 from norma.domain.model.blocks import ToolResult, text_of
 from norma.domain.model.failures import Failure
@@ -242,8 +242,7 @@ class _Doing:
         self._allowed(start, name)
 
     def _allowed(self, start: StartServer, what: str) -> None:
-        part = start.spec.name.split("__")[1]
-        self._judge(own_name(part, what))
+        self._judge(own_name(server_part_of(start), what))
 
     def _judge(self, name: str) -> None:
         from norma.domain.model.actions import ANY_EFFECT, Action

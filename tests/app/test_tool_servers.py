@@ -89,6 +89,12 @@ async def test_P8_one_that_fails_is_told_and_the_others_start() -> None:
     assert [tool.spec.name for tool in shelf.tools()] == ["mcp__good__echo"]
 
 
+async def test_P2_a_name_that_had_to_be_mapped_is_told() -> None:
+    """Else a rule for the name as it stands in the settings would look like protection."""
+    (note,) = await start_servers(ServerTools([server("my.server")]), policy("bypass"), None)
+    assert "'my.server' is called my_server_" in note
+
+
 # -- offers
 
 
