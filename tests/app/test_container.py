@@ -21,6 +21,9 @@ PORTS = {
     "search": "FileSearch",
     "commands": "CommandRunner",
     "tasks": "CommandTasks",
+    "pages": "PageFetch",
+    "web_search": "WebSearch",
+    "urls": "UrlParser",
     "embedded": "ChatModel",
 }
 ENVIRONMENTS: tuple[EnvironmentName, ...] = ("test", "local", "production")
