@@ -23,7 +23,6 @@ PORTS = {
     "tasks": "CommandTasks",
     "pages": "PageFetch",
     "web_search": "WebSearch",
-    "urls": "UrlParser",
     "embedded": "ChatModel",
 }
 ENVIRONMENTS: tuple[EnvironmentName, ...] = ("test", "local", "production")
