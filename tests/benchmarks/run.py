@@ -27,11 +27,9 @@ PARTS = ("mcp_client", "web_pages", "grep_files")
 
 def main(words: Sequence[str]) -> int:
     """The command."""
-    arguments, rest = _parser().parse_known_args(words)
-    if arguments.yardstick is not None:
-        return yardstick.run(arguments.yardstick, rest)
-    if rest:
-        _parser().error(f"unknown: {' '.join(rest)}")
+    if len(words) > 1 and words[0] == "--yardstick":  # the other words are the yardstick's
+        return yardstick.run(Path(words[1]), words[2:])
+    arguments = _parser().parse_args(words)
     python, others, variables = environment.norma(), environment.others(), environment.variables()
     with model_server(python, variables) as base:
         bench = Bench(python, others, variables, base)
@@ -56,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rounds", type=int, help="instead of each work's own")
     parser.add_argument("--out", type=Path, help="a file that gets each measurement as a line of JSON")
     parser.add_argument(
-        "--yardstick", type=Path, help="another folder of benchmarks, run with Norma as a peer"
+        "--yardstick", metavar="DIR", help="first of all words: run another folder's benchmarks, with Norma"
     )
     return parser
 
