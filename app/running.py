@@ -159,7 +159,14 @@ async def open_parts(
     _open_workspace(container)
     async with AsyncExitStack() as stack:
         web = (container.guarded, container.direct, container.unrepeated)
-        parts = (container.egress, container.loopback, *web, container.journal, container.embedded, container.tasks)
+        parts = (
+            container.egress,
+            container.loopback,
+            *web,
+            container.journal,
+            container.embedded,
+            container.tasks,
+        )
         for part in parts:
             close = getattr(part(), "aclose", None)  # a double may have nothing to close
             if close is not None:

@@ -50,14 +50,15 @@ class CallFailed(Exception):  # a port's adapter turns it into that port's error
     """
     A call did not get its answer, or not all of it.
 
-    *may_retry*: it is a failure of the network that another attempt may not meet. *status* is that of a
-    proxy which refused.
+    *may_retry*: it is a failure of the network that another attempt may not meet. *sent* is False where no
+    connection was made, so that nobody can have got anything.
     """
 
-    def __init__(self, failure: Failure, *, may_retry: bool) -> None:
+    def __init__(self, failure: Failure, *, may_retry: bool, sent: bool = True) -> None:
         super().__init__(failure.message)
         self.failure = failure
         self.may_retry = may_retry
+        self.sent = sent
 
 
 def shown_url(url: str) -> str:

@@ -281,14 +281,13 @@ def failed_sending(error: Exception, host: str) -> CallFailed:
             failure = Failure("refused", refused_words(str(refused)), "policy")
             return CallFailed(failure, may_retry=False)
         case aiohttp.ConnectionTimeoutError():
-            return _network(
-                f"no connection to {host} within the time for connecting (network.connect_timeout_s)"
-            )
+            why = f"no connection to {host} within the time for connecting (network.connect_timeout_s)"
+            return _network(why, sent=False)
         case aiohttp.SocketTimeoutError() | TimeoutError():
             return _silent(host)
         case aiohttp.ClientConnectorCertificateError():
             why = f"the certificate of {host} is not trusted: {error.certificate_error}"
-            return _network(f"{why} (network.ca_file names further authorities)", may_retry=False)
+            return _network(f"{why} (network.ca_file names further authorities)", may_retry=False, sent=False)
         case aiohttp.ClientHttpProxyError():
             message = f"the proxy refused a connection to {host} with status {error.status}"
             failure = Failure("proxy", message, "transport", status=error.status)
@@ -299,14 +298,12 @@ def failed_sending(error: Exception, host: str) -> CallFailed:
                 Failure("proxy", message, "transport"), may_retry=not _unknown_name(error.os_error)
             )
         case aiohttp.ClientConnectorDNSError():
-            why = _words(error.os_error)
-            return _network(
-                f"the host of {host} was not found: {why}", may_retry=not _unknown_name(error.os_error)
-            )
+            why = f"the host of {host} was not found: {_words(error.os_error)}"
+            return _network(why, may_retry=not _unknown_name(error.os_error), sent=False)
         case aiohttp.ServerDisconnectedError():
             return _network(f"{host} closed the connection without an answer")
         case aiohttp.ClientConnectorError():
-            return _network(f"no connection to {host}: {_words(error.os_error)}")
+            return _network(f"no connection to {host}: {_words(error.os_error)}", sent=False)
         case aiohttp.InvalidURL():
             return CallFailed(
                 Failure("usage", f"the URL of {host or 'the request'} is not valid"), may_retry=False
@@ -330,8 +327,8 @@ def failed_reading(error: Exception, host: str) -> CallFailed:
     return CallFailed(failure, may_retry=True)
 
 
-def _network(message: str, *, may_retry: bool = True) -> CallFailed:
-    return CallFailed(Failure("network", message, "transport"), may_retry=may_retry)
+def _network(message: str, *, may_retry: bool = True, sent: bool = True) -> CallFailed:
+    return CallFailed(Failure("network", message, "transport"), may_retry=may_retry, sent=sent)
 
 
 def _silent(host: str) -> CallFailed:

@@ -10,7 +10,6 @@ Each POST is a task, owned here. What is to come first (the end of the handshake
 """
 
 import asyncio
-import socket
 from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -136,8 +135,7 @@ class HttpChannel(Channel):
             finally:
                 answer.close()
         except CallFailed as error:
-            refused = isinstance(error.__cause__, ConnectionRefusedError | socket.gaierror)
-            self._fail(number, self._named(error.failure), sent=not refused)
+            self._fail(number, self._named(error.failure), sent=error.sent)
         finally:
             if number is not None and self._requests.get(number) is asyncio.current_task():
                 del self._requests[number]

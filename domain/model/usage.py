@@ -34,7 +34,8 @@ class Usage:
         if other == NOTHING:
             return self
         first, second = self.provenance, other.provenance
-        provenance = min(first, second, key=_WORST_FIRST.index)
+        worse = _WORST_FIRST.index(first) <= _WORST_FIRST.index(second)
+        provenance: Provenance = first if worse else second
         if "unknown" in (first, second) and first != second:
             provenance = "partial"
         return Usage(

@@ -100,7 +100,8 @@ ODD = st.sampled_from(
 def test_M16_what_has_to_be_mended_is_mended_from_the_beginning(wire: str, data: st.DataObject) -> None:
     known = codec(wire)
     call = Message("assistant", (ToolCall("a", "f"),))
-    history = (Message("user", (Text("q"),)), call, Message("tool", (ToolResult("a", (Text("r"),)),)))
+    result = Message("tool", (ToolResult("a", (Text("r"),)),))
+    history: tuple[Message, ...] = (Message("user", (Text("q"),)), call, result)
     for odd in data.draw(st.lists(ODD, max_size=4)):
         same(wire, known, asking(history))
         history += (odd,)
