@@ -79,6 +79,16 @@ class Workspace(Protocol):
         """The bytes of a regular file, *limit* at most. A device, FIFO or socket gives an OSError."""
 
     @abstractmethod
+    def peek(self, path: str, most: int) -> bytes | None:
+        """
+        The bytes of a small regular file, at once: a few system calls, no waiting.
+
+        None if it has more than *most* bytes or can't be read as it is now (it is missing, no regular
+        file, behind a link, not ours to read): `read` says what stands in the way. To show a file to a
+        person before it is changed; what is written must come from `read`, whose stamp guards it.
+        """
+
+    @abstractmethod
     async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         """
         Put *data* in place of the file, whole or not at all; missing parent folders are made.

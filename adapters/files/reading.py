@@ -1,8 +1,9 @@
-"""Reading a regular file, and listing a folder. Blocking: run in a thread."""
+"""Reading a regular file, and listing a folder. Blocking: all but `peek` is run in a thread."""
 
 import os
 import stat
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Literal
 
 from norma.adapters.files.opening import (
@@ -26,18 +27,24 @@ def read(path: str, limit: int | None, stop: Stop) -> FileContent:
     """The first *limit* bytes (None: all) of the regular file at *path*."""
     if limit is not None and limit < 0:
         raise ValueError(f"limit must not be negative, it is {limit}")
-    with parent_of(path) as (folder, name):
-        require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
-        descriptor = os.open(name, READ, dir_fd=folder)
-        try:
-            status = os.fstat(descriptor)
-            require_regular(status, path)
-            data = _bytes_of(descriptor, limit, stop)
-        finally:
-            os.close(descriptor)
+    with _opened(path) as (descriptor, status):
+        data = _bytes_of(descriptor, limit, stop)
     # The stamp was taken before the bytes: a change while they were read makes it stale.
     # Files of /proc have a size of 0 and yet bytes.
     return FileContent(data, max(status.st_size, len(data)), stamp_of(status))
+
+
+def peek(path: str, most: int) -> bytes | None:
+    """The bytes of the regular file at *path*; None if they are more than *most* or can't be read."""
+    try:
+        with _opened(path) as (descriptor, status):
+            if status.st_size > most:
+                return None
+            # One more than may be: files of /proc have a size of 0, and a file may grow meanwhile.
+            data = _bytes_of(descriptor, most + 1, Stop())
+    except OSError:
+        return None
+    return data if len(data) <= most else None
 
 
 def entries(path: str, stop: Stop) -> tuple[Entry, ...]:
@@ -56,6 +63,20 @@ def entries(path: str, stop: Stop) -> tuple[Entry, ...]:
                 continue
             found.append(Entry(entry.name, _kind(status.st_mode), status.st_size))
     return tuple(sorted(found, key=lambda entry: entry.name))
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[int, os.stat_result]]:
+    """The regular file at *path*, open for reading, and its status from before it is read."""
+    with parent_of(path) as (folder, name):
+        require_regular(os.stat(name, dir_fd=folder, follow_symlinks=False), path)
+        descriptor = os.open(name, READ, dir_fd=folder)
+        try:
+            status = os.fstat(descriptor)
+            require_regular(status, path)
+            yield descriptor, status
+        finally:
+            os.close(descriptor)
 
 
 def _bytes_of(descriptor: int, limit: int | None, stop: Stop) -> bytes:

@@ -52,6 +52,9 @@ class DiskWorkspace(Workspace):
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
         return await in_thread(lambda stop: reading.read(path, limit, stop))
 
+    def peek(self, path: str, most: int) -> bytes | None:
+        return reading.peek(path, most)
+
     async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         return await in_thread(lambda stop: writing.write(path, data, stamp, stop))
 

@@ -16,7 +16,7 @@ class MemoryWorkspace(Workspace):
     *files* by absolute path, below *roots*, and *links* (path to target). Folders are there as far as
     something lies in them; roots always are.
 
-    Records every `reads` and `writes` path. `fail_next` makes the next read or write fail.
+    Records every `reads`, `peeks` and `writes` path. `fail_next` makes the next read or write fail.
     """
 
     def __init__(
@@ -32,6 +32,7 @@ class MemoryWorkspace(Workspace):
         self._stamps = dict.fromkeys(self._files, 1)
         self._error: OSError | None = None
         self.reads: list[str] = []
+        self.peeks: list[str] = []
         self.writes: list[str] = []
 
     @property
@@ -82,6 +83,16 @@ class MemoryWorkspace(Workspace):
             raise _error(ENOENT, path)
         data = self._files[path]
         return FileContent(data[:limit], len(data), str(self._stamps[path]))
+
+    def peek(self, path: str, most: int) -> bytes | None:
+        """See `Workspace.peek`."""
+        self.peeks.append(path)
+        try:
+            self._refuse_links(path)
+        except OSError:
+            return None
+        data = self._files.get(path)
+        return None if data is None or len(data) > most else data
 
     async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
         """See `Workspace.write`."""

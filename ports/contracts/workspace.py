@@ -119,6 +119,22 @@ async def check_read_errors(rig: WorkspaceRig) -> None:
         assert str(error), "an error says what is wrong"
 
 
+async def check_peek(rig: WorkspaceRig) -> None:
+    """A small file as it is at the moment, whole or not at all."""
+    root = _root(rig)
+    for name, data in FILES.items():
+        path = f"{root}/{name}"
+        assert rig.workspace.peek(path, len(data)) == data, f"{name} is seen as it is"
+        assert rig.workspace.peek(path, len(data) - 1) is None, "of a larger file nothing is seen, not a part"
+    assert rig.workspace.peek(rig.outside, 100) == OUTSIDE, "files outside are seen by their absolute path"
+    rig.put(f"{root}/a.txt", b"")
+    assert rig.workspace.peek(f"{root}/a.txt", 100) == b"", "a change is seen, and an empty file is a file"
+    rig.link(f"{root}/z", rig.outside)
+    rig.link(f"{root}/door", rig.outside.rpartition("/")[0])
+    for path in ("none.txt", "none/x", "src", "a.txt/x", "z", f"door/{rig.outside.rpartition('/')[2]}"):
+        assert _seen(rig, f"{root}/{path}") is None, f"{path} is no file to be seen, and that is no error"
+
+
 async def check_no_link_is_followed_on_the_way(rig: WorkspaceRig) -> None:
     """A path that has become a link since it was resolved is an error, not another file."""
     root = _root(rig)
@@ -215,6 +231,13 @@ def _root(rig: WorkspaceRig) -> str:
     return rig.workspace.roots[0]
 
 
+def _seen(rig: WorkspaceRig, path: str) -> bytes | None:
+    try:
+        return rig.workspace.peek(path, 1000)
+    except OSError as error:
+        raise AssertionError(f"to look at {path} raises nothing, but it raised {error!r}") from error
+
+
 async def _names(rig: WorkspaceRig, path: str) -> list[str]:
     return [entry.name for entry in await rig.workspace.list(path)]
 
@@ -234,6 +257,7 @@ CHECKS = (
     check_resolve_refuses_what_is_no_path,
     check_read,
     check_read_errors,
+    check_peek,
     check_no_link_is_followed_on_the_way,
     check_write,
     check_write_errors,

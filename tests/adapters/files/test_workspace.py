@@ -154,6 +154,29 @@ async def test_TC_82_a_fifo_is_refused_and_never_waited_for(root, workspace):
         await asyncio.wait_for(workspace.read(str(root / "fifo")), 5)
 
 
+def test_to_look_at_what_is_no_file_waits_for_nothing_and_shows_nothing(root, workspace):
+    os.mkfifo(root / "fifo")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(root / "s"))
+        for path in (str(root / "fifo"), str(root / "s"), str(root), "/dev/zero", "/"):
+            assert workspace.peek(path, 100) is None
+
+
+def test_a_file_whose_size_says_nothing_is_seen_whole_or_not_at_all(workspace):
+    path = f"/proc/{os.getpid()}/limits"  # of Linux: a regular file with a size of 0
+    whole = Path(path).read_bytes()
+    assert os.stat(path).st_size == 0
+    assert workspace.peek(path, len(whole)) == whole
+    assert workspace.peek(path, len(whole) - 1) is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_not_seen(root, workspace):
+    (root / "f").write_text("x")
+    (root / "f").chmod(0)
+    assert workspace.peek(str(root / "f"), 100) is None
+
+
 async def test_a_socket_is_refused(root, workspace):
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(root / "s"))
@@ -176,6 +199,8 @@ async def test_a_path_that_is_not_resolved_is_refused(root, workspace):
         await workspace.read(f"{root}/../root/f")
     with pytest.raises(ValueError, match="resolved"):
         await workspace.read("f")
+    with pytest.raises(ValueError, match="resolved"):
+        workspace.peek("f", 100)
 
 
 @pytest.mark.parametrize("swapped", ["a", "a/b", "a/b/f"])
@@ -193,6 +218,7 @@ async def test_G7_a_part_swapped_for_a_link_after_resolve_is_not_followed(tmp_pa
         await workspace.read(path)
     with pytest.raises(OSError, match="become a symbolic link"):
         await workspace.write(path, b"spoiled")
+    assert workspace.peek(path, 100) is None
     assert (outside / "f").read_text() == "canary"
     assert (outside / "b/f").read_text() == "canary"
     assert tree(outside) == {"b", "f", "b/f"}
@@ -204,6 +230,9 @@ async def test_nothing_stays_open(root, workspace):
     before = open_files()
     for _ in range(5):
         await workspace.read(str(root / "f"))
+        assert workspace.peek(str(root / "f"), 1) == b"x"
+        assert workspace.peek(str(root / "f"), 0) is None
+        assert workspace.peek(str(root), 1) is None
         await workspace.write(str(root / "d/e/f"), b"x")
         await workspace.list(str(root))
         with pytest.raises(OSError):

@@ -276,7 +276,43 @@ class ReadsAFolderAsNothing(MemoryWorkspace):
             return FileContent(b"", 0, "")
 
 
+class SeesTheBeginning(MemoryWorkspace):
+    def peek(self, path: str, most: int) -> bytes | None:
+        data = super().peek(path, 1 << 30)
+        return None if data is None else data[:most]
+
+
+class SeesThroughLinks(MemoryWorkspace):
+    def peek(self, path: str, most: int) -> bytes | None:
+        return super().peek(self._follow(path), most)
+
+
+class SeesWhatWasOnce(MemoryWorkspace):
+    def peek(self, path: str, most: int) -> bytes | None:
+        seen = self.__dict__.setdefault("seen", {})
+        if seen.get(path) is None:
+            seen[path] = super().peek(path, most)
+        return None if seen[path] is None or len(seen[path]) > most else bytes(seen[path])
+
+
+class RaisesForWhatIsNotThere(MemoryWorkspace):
+    def peek(self, path: str, most: int) -> bytes | None:
+        if path not in self.files:
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return super().peek(path, most)
+
+
+class SeesNoEmptyFile(MemoryWorkspace):
+    def peek(self, path: str, most: int) -> bytes | None:
+        return super().peek(path, most) or None
+
+
 WORKSPACES = (
+    (SeesTheBeginning, "peek"),
+    (SeesThroughLinks, "peek"),
+    (SeesWhatWasOnce, "peek"),
+    (RaisesForWhatIsNotThere, "peek"),
+    (SeesNoEmptyFile, "peek"),
     (FollowsLinks, "no_link_is_followed_on_the_way"),
     (ComparesPrefixes, "resolve"),
     (KnowsTilde, "resolve"),
