@@ -46,17 +46,30 @@ def main(words: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__, allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, under three minutes")
-    parser.add_argument("--works", default=",".join([*WORKS, "imports", *PARTS]))
     parser.add_argument(
-        "--wires", default=",".join(wire for wire, (module, _) in MODELS.items() if _there(module))
+        "--quick", action="store_true", help="one wire, fewer works and rounds, under three minutes"
     )
+    parser.add_argument("--works", help=f"all by default; with --quick, without {', '.join(PARTS)}")
+    parser.add_argument("--wires", help="all by default; with --quick, chat")
     parser.add_argument("--rounds", type=int, help="instead of each work's own")
     parser.add_argument("--out", type=Path, help="a file that gets each measurement as a line of JSON")
     parser.add_argument(
         "--yardstick", metavar="DIR", help="first of all words: run another folder's benchmarks, with Norma"
     )
     return parser
+
+
+def _works(arguments: argparse.Namespace) -> list[str]:
+    """The works that are wanted."""
+    if arguments.works:
+        wanted: list[str] = arguments.works.split(",")
+        return wanted
+    return [*WORKS, "imports", *(() if arguments.quick else PARTS)]
+
+
+def _wires() -> list[str]:
+    """The wires that this Norma speaks."""
+    return [wire for wire, (module, _) in MODELS.items() if _there(module)]
 
 
 def _there(module: str) -> bool:
@@ -68,14 +81,14 @@ def _there(module: str) -> bool:
 
 
 def _parts(arguments: argparse.Namespace) -> list[str]:
-    wanted = arguments.works.split(",")
+    wanted = _works(arguments)
     return [name for name in PARTS if name in wanted and find_spec(f"tests.benchmarks.{name}") is not None]
 
 
 def _measured(bench: Bench, arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Every run of every work, round by round, so that a slow while of the machine hits all alike."""
-    wanted = arguments.works.split(",")
-    wires = arguments.wires.split(",")
+    wanted = _works(arguments)
+    wires = arguments.wires.split(",") if arguments.wires else _wires()[: 1 if arguments.quick else None]
     for case, work in WORKS.items():
         if case not in wanted:
             continue
