@@ -1,34 +1,21 @@
 """Pages of many kinds and scripts: what a reader came for is kept (F3)."""
 
 import json
-import re
-from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from norma.adapters.web_fetch.html import Reading
 from norma.adapters.web_fetch.reading import Body, reading_of
+from tests.rigs.pages import wanted
 
 LEAST_RECALL = 0.99
 LEAST_PRECISION = 0.77
-WORD = re.compile(r"\w+")
-
-
-def words(text: str) -> Counter[str]:
-    return Counter(WORD.findall(re.sub(r"\]\([^)]*\)", " ", text).lower()))
 
 
 def read(folder: Path, url: str) -> Reading:
     body = Body((folder / "source.html").read_bytes(), "text/html", url)
     return reading_of(body, extract=False, reader="whole", stop=lambda: None)
-
-
-def expected_words(folder: Path) -> Counter[str]:
-    from lxml import html
-
-    root = html.document_fromstring((folder / "expected.html").read_text("utf-8"))
-    return words(" ".join(map(str, root.itertext())))
 
 
 @pytest.fixture
@@ -50,9 +37,7 @@ def test_F3_text_headings_links_tables_lists_and_code_are_kept(corpus: list[Path
 def test_F3_recall_is_whole_and_what_is_around_a_page_is_mostly_left_out(corpus: list[Path]) -> None:
     precisions = []
     for folder in corpus:
-        wanted = expected_words(folder)
-        got = words(read(folder, f"https://site.example/{folder.name}").markdown)
-        both = sum((got & wanted).values())
-        assert both / sum(wanted.values()) >= LEAST_RECALL, folder.name
-        precisions.append(both / sum(got.values()))
+        kept = wanted(folder).kept_in(read(folder, f"https://site.example/{folder.name}").markdown)
+        assert kept.recall >= LEAST_RECALL, folder.name
+        precisions.append(kept.precision)
     assert sum(precisions) / len(precisions) >= LEAST_PRECISION
