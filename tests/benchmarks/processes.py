@@ -63,11 +63,12 @@ class Bench:
         return {**self._run([str(python), "-c", IMPORT.format(code=code)]), "peer": peer, "wire": ""}
 
     def part(self, name: str, *arguments: str) -> list[dict[str, Any]]:
-        """The lines of another benchmark beside this one, a module of this folder."""
+        """The figures of another benchmark beside this one, a module of this folder."""
         done = self._done([str(self.others), "-m", f"tests.benchmarks.{name}", *arguments])
         if done.returncode:
             raise RuntimeError(f"{name} ended with status {done.returncode}: {done.stderr[-500:]}")
-        return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        return [line for line in found if "must" in line]
 
     def _run(self, command: list[str]) -> dict[str, Any]:
         try:

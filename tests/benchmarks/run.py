@@ -21,7 +21,7 @@ from tests.benchmarks.norma_peer import MODELS
 from tests.benchmarks.processes import Bench, model_server
 from tests.benchmarks.works import IMPORTS, WORKS, Line, Results
 
-PARTS = ("mcp_client", "web_pages", "grep_files")
+PARTS = ("web_pages", "grep_files")
 """Further benchmarks, each a module of this folder where it is there (see docs/benchmarks.md)."""
 
 

@@ -28,7 +28,7 @@ WORKS: Mapping[str, Work] = {
     "agent50": Work(
         ("--work", "agent", "--n", "50", "--repeat", "3"), 5, 3, ("floor", "norma", "norma:sqlite", "sdk")
     ),
-    "agent200": Work(("--work", "agent", "--n", "200"), 3, 2, ("floor", "norma")),
+    "agent200": Work(("--work", "agent", "--n", "200", "--repeat", "3"), 3, 2, ("floor", "norma")),
     "many": Work(("--work", "many", "--n", "5"), 4, 2, ("floor", "norma")),
     "first": Work(("--work", "first", "--n", "20"), 6, 3, ("floor", "norma", "norma:app", "sdk")),
 }
