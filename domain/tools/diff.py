@@ -1,29 +1,22 @@
-"""Unified diffs that stay cheap: what is equal at both ends is never compared line by line."""
+"""Unified diffs: for an event with the numbers of lines, for a question without them."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from typing import TypeAlias
 
+from norma.domain.tools.comparing import equal_runs
 from norma.domain.tools.places import encodable
 
 CONTEXT = 3
-MOST_COMPARED = 400
-"""Lines. difflib takes time by the square; a larger change is shown as one block."""
 MOST_CHARACTERS = 20_000
 
-Step: TypeAlias = tuple[str, int, int, int, int]
-"""difflib's opcode: kind, then first and last of the old lines and of the new."""
+Step: TypeAlias = tuple[bool, int, int, int, int]
+"""Whether lines stay; first and last of the old lines, and of the new."""
 
 
 def unified_diff(old: str, new: str, path: str) -> str:
     """What turns *old* into *new*; empty if they are equal. A very long one is cut at a line's end."""
-    before, after = _lines(old), _lines(new)
-    lines = [f"--- {path}", f"+++ {path}"]
-    for steps in _hunks(before, after):
-        lines += _hunk(steps, before, after)
-    if len(lines) == 2:
-        return ""
+    lines = [*_diff(old, new, path, numbered=True)]
     room = MOST_CHARACTERS
     for number, line in enumerate(lines):
         room -= len(line) + 1
@@ -32,46 +25,65 @@ def unified_diff(old: str, new: str, path: str) -> str:
     return "\n".join(lines)
 
 
+def placeless_diff(old: str, new: str, path: str) -> str:
+    """
+    As `unified_diff`, but whole, and without the numbers of lines.
+
+    It stays the same when something else changes far away in the file.
+    """
+    return "\n".join(_diff(old, new, path, numbered=False))
+
+
+def _diff(old: str, new: str, path: str, *, numbered: bool) -> Iterator[str]:
+    if old == new:
+        return
+    before, after = _lines(old), _lines(new)
+    yield from (f"--- {path}", f"+++ {path}")
+    for steps in _hunks(_steps(before, after)):
+        places = f"-{_range(steps[0][1], steps[-1][2])} +{_range(steps[0][3], steps[-1][4])} "
+        yield f"@@ {places if numbered else ''}@@"
+        for stays, old_start, old_stop, new_start, new_stop in steps:
+            yield from _marked(" " if stays else "-", before[old_start:old_stop])
+            if not stays:
+                yield from _marked("+", after[new_start:new_stop])
+
+
 def _lines(text: str) -> list[str]:
     """Only LF ends a line here, as in git; str.splitlines knows eight more characters."""
-    return [line for line in re.split(r"(?<=\n)", encodable(text)) if line]
+    return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
-def _hunks(before: Sequence[str], after: Sequence[str]) -> Iterator[list[Step]]:
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    old_end, new_end = len(before) - tail, len(after) - tail
-    if head == old_end and head == new_end:
-        return
-    start = max(0, head - CONTEXT)
-    old_stop, new_stop = min(len(before), old_end + CONTEXT), min(len(after), new_end + CONTEXT)
-    if max(old_end, new_end) - head <= MOST_COMPARED:
-        from difflib import SequenceMatcher
-
-        matcher = SequenceMatcher(None, before[start:old_stop], after[start:new_stop], autojunk=False)
-        for group in matcher.get_grouped_opcodes(CONTEXT):
-            yield [(kind, a + start, b + start, c + start, d + start) for kind, a, b, c, d in group]
-        return
-    yield [
-        ("equal", start, head, start, head),
-        ("replace", head, old_end, head, new_end),
-        ("equal", old_end, old_stop, new_end, new_stop),
-    ]
+def _steps(before: Sequence[str], after: Sequence[str]) -> Iterator[Step]:
+    old = new = 0
+    for run in equal_runs(before, after):
+        if old < run.old or new < run.new:
+            yield False, old, run.old, new, run.new
+        old, new = run.old + run.size, run.new + run.size
+        yield True, run.old, old, run.new, new
+    if old < len(before) or new < len(after):
+        yield False, old, len(before), new, len(after)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _hunk(steps: Sequence[Step], before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
-    old, new = _range(steps[0][1], steps[-1][2]), _range(steps[0][3], steps[-1][4])
-    yield f"@@ -{old} +{new} @@"
-    for kind, old_start, old_stop, new_start, new_stop in steps:
-        if kind == "equal":
-            yield from _marked(" ", before[old_start:old_stop])
+def _hunks(steps: Iterator[Step]) -> Iterator[list[Step]]:
+    """Changes with the lines around them; those whose context would touch are one."""
+    hunk: list[Step] = []
+    for step in steps:
+        stays, old, old_stop, _, new_stop = step
+        if stays and (not hunk or old_stop - old > 2 * CONTEXT):
+            if hunk:
+                yield [*hunk, _first(step)]
+            kept = min(CONTEXT, old_stop - old)
+            hunk = [(True, old_stop - kept, old_stop, new_stop - kept, new_stop)]
         else:
-            yield from _marked("-", before[old_start:old_stop])
-            yield from _marked("+", after[new_start:new_stop])
+            hunk.append(step)
+    if any(not step[0] for step in hunk):
+        yield [*hunk[:-1], _first(hunk[-1]) if hunk[-1][0] else hunk[-1]]
+
+
+def _first(step: Step) -> Step:
+    """The lines of *step* that are context for what is in front of them."""
+    _, old, old_stop, new, new_stop = step
+    return True, old, min(old_stop, old + CONTEXT), new, min(new_stop, new + CONTEXT)
 
 
 def _range(start: int, stop: int) -> str:
@@ -83,6 +95,6 @@ def _range(start: int, stop: int) -> str:
 
 def _marked(mark: str, lines: Sequence[str]) -> Iterator[str]:
     for line in lines:
-        yield mark + line.removesuffix("\n")
+        yield mark + encodable(line.removesuffix("\n"))
         if not line.endswith("\n"):
             yield "\\ No newline at end of file"

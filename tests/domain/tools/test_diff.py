@@ -1,5 +1,8 @@
 """Unified diffs, with patch(1) as the judge of what they mean."""
 
+import math
+import random
+import re
 import shutil
 import subprocess
 
@@ -7,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from norma.domain.tools.diff import MOST_CHARACTERS, MOST_COMPARED, unified_diff
+from norma.domain.tools.comparing import MOST_COMPARED, equal_runs
+from norma.domain.tools.diff import CONTEXT, MOST_CHARACTERS, placeless_diff, unified_diff
 
 TEXTS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "x\x0cy\n", "last"]), max_size=30).map("".join)
 
@@ -65,6 +69,67 @@ def test_a_large_change_is_one_block_and_takes_no_time():
 
 
 def test_a_change_over_the_limit_still_applies():
-    old = "head\n" + "a\n" * (MOST_COMPARED + 1) + "tail\n"
-    new = "head\n" + "b\n" * (MOST_COMPARED + 2) + "tail\n"
+    side = math.isqrt(MOST_COMPARED)
+    old = "head\n" + "a\n" * (side + 1) + "tail\n"
+    new = "head\n" + "b\n" * (side + 2) + "tail\n"
     assert applied(unified_diff(old, new, "f"), old) == new
+
+
+def numbered_lines(count):
+    return [f"line {number}\n" for number in range(count)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_changes_far_apart_in_a_large_file_are_shown_alone(seed):
+    chance = random.Random(seed)
+    lines = numbered_lines(5000)
+    changed = sorted(chance.sample(range(0, 5000, 20), 5))
+    new = [f"new {number}\n" if number in changed else line for number, line in enumerate(lines)]
+    diff = unified_diff("".join(lines), "".join(new), "f")
+    assert applied(diff, "".join(lines)) == "".join(new)
+    rows = diff.split("\n")[2:]
+    assert [row for row in rows if row.startswith("+")] == [f"+new {number}" for number in changed]
+    assert sum(row.startswith("@@") for row in rows) == 5
+    assert len(rows) <= 5 * (3 + 2 * CONTEXT)
+
+
+BLOCKS = st.lists(st.integers(0, 400), max_size=60)
+
+
+@given(BLOCKS, BLOCKS, st.integers(0, 20))
+def test_a_diff_of_large_texts_turns_the_old_into_the_new(one, other, times):
+    old, new = (
+        "".join(f"{number % 390}\n" * (number % times if times else 1) for number in b) for b in (one, other)
+    )
+    long = "".join(f"same {number}\n" for number in range(300))
+    for before, after in ((old + long + new, new + long + old), (long + old + long, new + long)):
+        diff = placeless_diff(before, after, "f")
+        numbered = unified_diff(before, after, "f")
+        if "more lines]" not in numbered:
+            assert (applied(numbered, before) if numbered else before) == after
+            assert [re.sub("^@@.*", "@@ @@", row) for row in numbered.split("\n")] == diff.split("\n")
+
+
+def test_lines_in_another_order_are_kept_as_far_as_they_rise():
+    lines = numbered_lines(1000)
+    runs = equal_runs(lines, lines[500:] + lines[:500])
+    assert [(run.old, run.new, run.size) for run in runs] in ([(0, 500, 500)], [(500, 0, 500)])
+
+
+def test_T5_a_diff_without_places_is_whole_and_stays_the_same_when_something_far_away_changes():
+    lines = numbered_lines(3000)
+    edited = [*lines[:2000], "new\n" * 9000, *lines[2001:]]
+    shown = placeless_diff("".join(lines), "".join(edited), "f")
+    assert shown.count("\n+new") == 9000
+    assert shown.startswith("--- f\n+++ f\n@@ @@\n line 1997\n line 1998\n line 1999\n-line 2000\n+new\n")
+    before = ["first\n", "second\n", *lines[1:]]
+    assert placeless_diff("".join(before), "".join(["first\n", "second\n", *edited[1:]]), "f") == shown
+
+
+def test_bytes_that_are_no_text_are_a_change_too():
+    assert placeless_diff("a\udcff", "a\udcfe", "f").split("\n")[3:] == [
+        "-a\ufffd",
+        "\\ No newline at end of file",
+        "+a\ufffd",
+        "\\ No newline at end of file",
+    ]
