@@ -13,9 +13,8 @@ _UNDERSCORE = re.compile(r"(?<!\w)_(?=\S)|(?<=\S)_(?!\w)")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINE_START = re.compile(r"^(\s*)(?:(#{1,6}|[-+>])(?=\s)|(\d{1,9})([.)])(?=\s))", re.MULTILINE)
 _TICKS = re.compile(r"`+")
-_BLANK = re.compile(r"[ \t]*\n[ \t]*(?:\n[ \t]*)+")
-_BLANKS = re.compile(" {2,}")
-_EDGES = re.compile(r"[ \t]*\n[ \t]*")
+_EMPTY_LINES = re.compile("\n\n\n+")
+_BLANKS = re.compile("  +")
 _WEB = ("http://", "https://")
 _KEPT = (*_WEB, "mailto:", "tel:", "ftp://", "sms:", "magnet:", "geo:")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -72,7 +71,11 @@ def tidy(text: str) -> str:
     """Without blanks at the ends of lines, and with one empty line at most between two."""
     if "  " in text:
         text = _BLANKS.sub(" ", text)
-    return _EDGES.sub("\n", _BLANK.sub("\n\n", text)).strip()
+    if "\n" in text:
+        # Lines are split and joined: a pattern that begins with a blank would be tried at each one.
+        text = "\n".join([line.strip(" \t") for line in text.split("\n")])
+        text = _EMPTY_LINES.sub("\n\n", text)
+    return text.strip()
 
 
 def link_maker(page: str, base: str | None) -> Callable[[str], str | None]:
