@@ -194,6 +194,12 @@ def _outer_tables(body: Any) -> frozenset[Any]:
 
 _APART = ("nav", "footer", "aside", "script", "style", "noscript", "template", "svg")
 _MOST_CANDIDATES = 100
+_CANDIDATES = " | ".join(
+    f"({path})[position() <= {_MOST_CANDIDATES}]{owner}"
+    for path, owner in ((".//main", ""), (".//article", ""), (".//*/@role[. = 'main']", "/.."))
+)
+"""Few from each path, since a union compares each element of one side with each of the other."""
+
 _WEIGHED = 3
 
 
@@ -210,7 +216,7 @@ class _Weights:
         self._apart = self._find_apart(body)
         self.hidden = sum(_length(one) for one in hidden)
         self.whole = self._weight(body)
-        candidates = _xpath("(.//main | .//article | .//*[@role='main'])")(body)[:_MOST_CANDIDATES]
+        candidates = _xpath(_CANDIDATES)(body)[:_MOST_CANDIDATES]
         seen = [one for one in candidates if not self._is_covered(one)]
         longest = sorted(seen, key=_length, reverse=True)[:_WEIGHED]
         self._of = {node: self._weight(node) for node in longest}
