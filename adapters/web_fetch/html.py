@@ -117,9 +117,7 @@ def _too_little(text: str, whole: int) -> bool:
 def _finished(document: Document, text: str, notes: list[str], chosen: Any) -> Reading:
     parts = [text]
     if len(text) < _SHORT and _scripted(document.root):
-        spoken = [
-            SPACE.sub(" ", str(one.xpath("string()"))).strip() for one in document.root.iter("noscript")
-        ]
+        spoken = [_words(one) for one in document.root.iter("noscript")]
         parts += [plain(one) for one in spoken if one and one not in text]
         notes.append("a script builds this page, and scripts are not run; there is little to read without it")
     heading = _heading(document, text, chosen)
@@ -134,7 +132,7 @@ def _heading(document: Document, text: str, chosen: Any) -> str:
     """A first heading, where the text has none: the page's own outside of the chosen part, or its title."""
     if text.startswith("# ") or "\n# " in text:
         return ""
-    found = (SPACE.sub(" ", str(one.xpath("string()"))).strip() for one in document.body.iter("h1"))
+    found = (_words(one) for one in document.body.iter("h1"))
     first = next(filter(None, found), "") if chosen is not document.body else ""
     words = first or document.title
     return f"# {plain(words)}" if words else ""
@@ -144,7 +142,7 @@ def _title(root: Any) -> str:
     for one in root.iter("title"):
         parent = one.getparent()
         if parent is not None and parent.tag in ("head", "html", "body"):
-            return SPACE.sub(" ", str(one.xpath("string()"))).strip()[:1000]
+            return _words(one)[:1000]
     return ""
 
 
@@ -156,7 +154,7 @@ def _consent(document: Document, text: str) -> list[str]:
     """A dialog that asks for consent and stands in place of the page."""
     if len(text) > _SHORT_DIALOG or not _CONSENT.search(text + document.title):
         return []
-    buttons = [SPACE.sub(" ", str(one.xpath("string()"))).strip() for one in document.body.iter("button")]
+    buttons = [_words(one) for one in document.body.iter("button")]
     if not buttons and next(document.body.iter("form"), None) is None:
         return []
     named = ", ".join(one[:60] for one in buttons[:6] if one)
@@ -253,6 +251,11 @@ def _linked(node: Any) -> int:
     """How much text of *node* is in links."""
     texts = ("".join(one.itertext()) if len(one) else one.text or "" for one in node.iter("a"))
     return sum(len(" ".join(text.split())) for text in texts)
+
+
+def _words(node: Any) -> str:
+    """All text of *node*, white space as one."""
+    return SPACE.sub(" ", str(_xpath("string()")(node))).strip()
 
 
 def _length(node: Any) -> int:
