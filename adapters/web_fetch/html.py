@@ -11,12 +11,12 @@ flattened first.
 
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from attrs import field, frozen
 
 from norma.adapters.web_fetch.marks import SPACE, link_maker, plain
+from norma.adapters.web_fetch.paths import length_of, text_of, xpath
 from norma.adapters.web_fetch.source import readable
 from norma.adapters.web_fetch.walk import AROUND, DROPPED, INSIDE, Walk
 
@@ -176,8 +176,8 @@ def _refresh(document: Document) -> list[str]:
 def _hidden(body: Any) -> frozenset[Any]:
     """Elements that a reader does not see until a script shows them."""
     # Attributes are asked for and not elements that have them: that takes a tenth of the time.
-    styles = _xpath(".//*/@style[contains(., 'none') or contains(., 'hidden')]")(body)
-    perhaps = (*_xpath(".//*/@hidden")(body), *(style for style in styles if _HIDDEN.search(style)))
+    styles = xpath(".//*/@style[contains(., 'none') or contains(., 'hidden')]")(body)
+    perhaps = (*xpath(".//*/@hidden")(body), *(style for style in styles if _HIDDEN.search(style)))
     return frozenset(one.getparent() for one in perhaps)
 
 
@@ -212,11 +212,11 @@ class _Weights:
         self._body = body
         self._covered = hidden
         self._apart = self._find_apart(body)
-        self.hidden = sum(_length(one) for one in hidden)
+        self.hidden = sum(length_of(one) for one in hidden)
         self.whole = self._weight(body)
-        candidates = _xpath(_CANDIDATES)(body)[:_MOST_CANDIDATES]
+        candidates = xpath(_CANDIDATES)(body)[:_MOST_CANDIDATES]
         seen = [one for one in candidates if not self._is_covered(one)]
-        longest = sorted(seen, key=_length, reverse=True)[:_WEIGHED]
+        longest = sorted(seen, key=length_of, reverse=True)[:_WEIGHED]
         self._of = {node: self._weight(node) for node in longest}
 
     def main(self) -> Any:
@@ -239,12 +239,12 @@ class _Weights:
         for one in body.iter(*_APART):
             if not any(up in seen for up in one.iterancestors()):
                 seen.add(one)
-        return [(one, _length(one) - _linked(one)) for one in seen]
+        return [(one, length_of(one) - _linked(one)) for one in seen]
 
     def _weight(self, node: Any) -> int:
         less = _linked(node) + (self.hidden if node is self._body else 0)
         less += sum(size for one, size in self._apart if any(up is node for up in one.iterancestors()))
-        return max(0, _length(node) - less)
+        return max(0, length_of(node) - less)
 
 
 def _linked(node: Any) -> int:
@@ -255,16 +255,4 @@ def _linked(node: Any) -> int:
 
 def _words(node: Any) -> str:
     """All text of *node*, white space as one."""
-    return SPACE.sub(" ", str(_xpath("string()")(node))).strip()
-
-
-def _length(node: Any) -> int:
-    return int(_xpath("string-length(normalize-space())")(node))
-
-
-@cache
-def _xpath(path: str) -> Any:
-    """A path that is compiled once. One thread uses it at a time; others wait, by lxml's own lock."""
-    from lxml import etree
-
-    return etree.XPath(path)
+    return SPACE.sub(" ", text_of(node)).strip()

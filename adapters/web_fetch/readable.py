@@ -12,6 +12,7 @@ from typing import Any
 
 from norma.adapters.web_fetch.html import Document, Reading, read
 from norma.adapters.web_fetch.marks import plain, tidy
+from norma.adapters.web_fetch.paths import length_of
 
 _LEAST_SHARE = 0.25
 _DEEPEST = 150
@@ -22,7 +23,7 @@ def read_article(text: str, document: Document, stop: Callable[[], None]) -> Rea
     """The article of a page that was parsed as *document* from *text*, or the whole body with a note."""
     article = _article(text, document)
     stop()
-    whole = len(str(document.body.xpath("normalize-space()")))
+    whole = length_of(document.body)
     if article is None or len(article) < _LEAST_SHARE * whole:
         reading = read(document, stop)
         why = "the article reader found too little; the page was read whole"

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from attrs import define, field
 
 from norma.adapters.web_fetch.marks import HARD_SPACE, SPACE, code, fenced, line_safe, plain, tidy
+from norma.adapters.web_fetch.paths import text_of
 from norma.adapters.web_fetch.tables import Table
 
 # fmt: off
@@ -178,7 +179,7 @@ class Walk:
     def _pre(self, node: Any) -> Leave | None:
         for line_break in node.iter("br"):
             line_break.text = "\n"
-        text = str(node.xpath("string()"))
+        text = text_of(node)
         if not text.strip():
             return None
         self._codes.append(fenced(text.removeprefix("\n"), _language(node)))
