@@ -87,7 +87,8 @@ class Tool(Protocol):
         Say exactly what a run with *arguments* (they fit the schema) would do. Changes nothing.
 
         It is answered within the step that judges the call, so it may look at a few directory
-        entries (to resolve a path) and must not wait for anything.
+        entries (to resolve a path) and at one small file (to show what will change in it), and
+        must not wait for anything.
 
         Raises:
             Refused: the call is against a rule that no permission opens. It gets an error result.

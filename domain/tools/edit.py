@@ -6,19 +6,21 @@ from typing import Any
 from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import path_rule
+from norma.domain.tools.asking import MOST_SHOWN, question, require_as_shown, small
 from norma.domain.tools.diff import unified_diff
+from norma.domain.tools.editing import Editing, edit_shown, which
 from norma.domain.tools.limits import counted
-from norma.domain.tools.places import asked_about, failed, locate, shown, use_of
+from norma.domain.tools.places import failed, locate, shown, use_of
 from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.replacing import NotReplaceable, Replacement
 from norma.domain.tools.schemas import flag, inputs, text, words
-from norma.domain.tools.text_file import NotEncodable, TextFile, binary_kind
 from norma.domain.tools.write import refuse_outdated, require_encodable
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.files import FileContent, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
 MOST_BYTES = 8 << 20
+_MISSING = "There is no such file now: nothing would be changed."
 
 _PATH = {"file_path": words("The file, absolute or relative to the first workspace root.")}
 _TEXTS = {
@@ -71,12 +73,14 @@ class _Replacing(Tool):
         for number, one in enumerate(replacements, 1):
             fault = one.fault()
             if fault is not None:
-                raise Refused(f"{_which(number, replacements)}{fault}.")
+                raise Refused(f"{which(number, replacements)}{fault}.")
             require_encodable(one.new, "new_string")
+        data = self._workspace.peek(found.path, MOST_SHOWN)
+        lines = edit_shown(data, replacements, shown(self._workspace, found.path))
         return Action(
             self.spec.name,
             Effects(reads=True, writes=True),
-            shows="\n".join([asked_about(found), *(one.shown() for one in replacements)]),
+            shows=question(found, lines if found.exists else [_MISSING, *lines]),
             rule=path_rule("Edit", found.path),
             paths=(use_of(found, "write"),),
         )
@@ -84,19 +88,21 @@ class _Replacing(Tool):
     async def run(self, run: ToolRun) -> ToolOutput:
         path = run.action.paths[0].path
         name = shown(self._workspace, path)
+        replacements = self._replacements(run.arguments)
         try:
             content = await self._workspace.read(path, limit=MOST_BYTES)
             refuse_outdated(self._remembered, run.session, path, content.stamp, name)
-            old = _text_of(content, name)
-            new, places = _replaced(old, self._replacements(run.arguments), name)
-            stamp = await self._workspace.write(path, old.encoded(new), stamp=content.stamp)
-        except NotEncodable as error:
+            editing = Editing.of(_whole(content, name), replacements)
+            require_as_shown(run, edit_shown(small(content), replacements, name), name)
+            stamp = await self._workspace.write(path, editing.data, stamp=content.stamp)
+        except NotReplaceable as error:
             raise ToolFailed(f"{name}: {error}. Nothing was changed.") from error
         except OSError as error:
             raise failed(error, name) from error
         self._remembered.saw(run.session, path, stamp)
-        run.progress(unified_diff(old.text, new, name) or f"{name} stays as it was")
-        return ToolOutput.of(f"Edited {name}: {counted(places, 'replacement')}.")
+        difference = unified_diff(editing.before, editing.after, name)
+        run.progress(difference or f"{name} stays as it was")
+        return ToolOutput.of(f"Edited {name}: {counted(editing.places, 'replacement')}.")
 
 
 class Edit(_Replacing):
@@ -115,29 +121,8 @@ class MultiEdit(_Replacing):
         return MULTI_EDIT
 
 
-def _text_of(content: FileContent, name: str) -> TextFile:
+def _whole(content: FileContent, name: str) -> bytes:
     if content.whole_size > len(content.data):
         size = content.whole_size
         raise ToolFailed(f"{name} has {size} bytes, too many to edit here (at most {MOST_BYTES}); use Bash.")
-    kind = binary_kind(content.data)
-    if kind is not None:
-        raise ToolFailed(f"{name} is a binary file ({kind}) and can't be edited as text.")
-    return TextFile.of(content.data)
-
-
-def _replaced(file: TextFile, replacements: Sequence[Replacement], name: str) -> tuple[str, int]:
-    new, places = file.text, 0
-    for number, one in enumerate(replacements, 1):
-        exact = Replacement(file.plain(one.old), file.plain(one.new), one.everywhere)
-        try:
-            new, count = exact.apply(new)
-        except NotReplaceable as error:
-            raise ToolFailed(
-                f"{name}: {_which(number, replacements)}{error}. Nothing was changed."
-            ) from error
-        places += count
-    return new, places
-
-
-def _which(number: int, replacements: Sequence[Replacement]) -> str:
-    return f"edit {number} of {len(replacements)}: " if len(replacements) > 1 else ""
+    return content.data

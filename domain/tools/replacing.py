@@ -7,7 +7,15 @@ from attrs import frozen
 
 
 class NotReplaceable(ValueError):
-    """The old text is not there, or not once; the message says what would help."""
+    """
+    The old text is not there, or not once. *hint* says what would help; it may speak of the whole file,
+    *reason* only of what is wrong.
+    """
+
+    def __init__(self, reason: str, hint: str = "") -> None:
+        super().__init__(reason + hint)
+        self.reason = reason
+        self.hint = hint
 
 
 @frozen
@@ -33,11 +41,11 @@ class Replacement:
         """The new text and the number of places. Raises NotReplaceable."""
         count = text.count(self.old)
         if count == 0:
-            raise NotReplaceable(f"old_string was not found{_near(text, self.old)}")
+            raise NotReplaceable("old_string was not found", _near(text, self.old))
         if count > 1 and not self.everywhere:
             raise NotReplaceable(
-                f"old_string was found {count} times; add lines around it to name one place, "
-                "or set replace_all"
+                f"old_string was found {count} times",
+                "; add lines around it to name one place, or set replace_all",
             )
         return text.replace(self.old, self.new), count
 

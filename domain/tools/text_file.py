@@ -74,6 +74,11 @@ class TextFile:
             "" if self.encoding == UTF8 else f"the file is in {spoken(self.encoding)}, and stays so if edited"
         )
 
+    @property
+    def raw(self) -> str:
+        """The text with its own line ends."""
+        return self.text.replace("\n", "\r\n") if self.crlf else self.text
+
     def plain(self, text: str) -> str:
         """*text* of a model with the line ends that `self.text` has."""
         return text.replace("\r\n", "\n") if self.crlf else text

@@ -6,13 +6,12 @@ from typing import Any
 from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import path_rule
-from norma.domain.tools.diff import unified_diff
-from norma.domain.tools.encodings import UTF8, spoken
+from norma.domain.tools.asking import MOST_SHOWN, question, require_as_shown, small
 from norma.domain.tools.limits import counted
-from norma.domain.tools.places import asked_about, failed, locate, shown, use_of
+from norma.domain.tools.places import failed, locate, shown, use_of
 from norma.domain.tools.remembered import Remembered
+from norma.domain.tools.rewriting import Rewriting, write_shown
 from norma.domain.tools.schemas import inputs, text, words
-from norma.domain.tools.text_file import NotEncodable, TextFile, binary_kind
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.files import FileContent, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
@@ -54,10 +53,13 @@ class Write(Tool):
     def examine(self, arguments: Mapping[str, Any]) -> Action:
         found = locate(self._workspace, arguments["file_path"])
         require_encodable(arguments["content"], "content")
+        name = shown(self._workspace, found.path)
+        old = self._workspace.peek(found.path, MOST_SHOWN)
+        lines = write_shown(old, arguments["content"], name, exists=found.exists)
         return Action(
             "Write",
             Effects(reads=True, writes=True),
-            shows=f"{asked_about(found)}\n{arguments['content']}",
+            shows=question(found, lines),
             rule=path_rule("Edit", found.path),
             paths=(use_of(found, "write"),),
         )
@@ -70,14 +72,17 @@ class Write(Tool):
             old = await self._old(path)
             if old is not None:
                 refuse_outdated(self._remembered, run.session, path, old.stamp, name)
-            data, note = _like(old, content)
-            stamp = await self._workspace.write(path, data, stamp=old.stamp if old else "")
+            lines = write_shown(small(old) if old else None, content, name, exists=old is not None)
+            require_as_shown(run, lines, name)
+            rewriting = _rewriting(old, content)
+            stamp = await self._workspace.write(path, rewriting.data, stamp=old.stamp if old else "")
         except OSError as error:
             raise failed(error, name) from error
         self._remembered.saw(run.session, path, stamp)
-        run.progress(_difference(old, content, name))
+        run.progress(_told(old, rewriting, name))
         did = "Overwrote" if old else "Created"
-        return ToolOutput.of(f"{did} {name} ({counted(len(data), 'byte')}{note}).")
+        note = f", {rewriting.note}" if rewriting.note else ""
+        return ToolOutput.of(f"{did} {name} ({counted(len(rewriting.data), 'byte')}{note}).")
 
     async def _old(self, path: str) -> FileContent | None:
         try:
@@ -100,23 +105,14 @@ def require_encodable(text: str, name: str) -> None:
         raise Refused(f"{name} has a character that can't be written as UTF-8: {error.reason}.") from error
 
 
-def _like(old: FileContent | None, content: str) -> tuple[bytes, str]:
-    """The bytes of *content* in the form of the *old* file, and what is to be said of that."""
-    if old is None or not old.data or binary_kind(old.data):
-        return content.encode(), ""
-    form = TextFile.of(old.data, cut=old.whole_size > len(old.data))
-    try:
-        data = form.encoded(form.plain(content))
-    except NotEncodable as error:
-        return content.encode(), f", now in UTF-8: {error}"
-    kept = [spoken(form.encoding)] if form.encoding != UTF8 else ["the mark in front"] if form.mark else []
-    kept += ["CR LF"] if form.crlf else []
-    return data, f", keeping {' and '.join(kept)}" if kept else ""
-
-
-def _difference(old: FileContent | None, content: str, name: str) -> str:
+def _rewriting(old: FileContent | None, content: str) -> Rewriting:
     if old is None:
-        return unified_diff("", content, name) or f"{name} is new and empty"
-    if binary_kind(old.data) or old.whole_size > len(old.data):
-        return f"{name}: {counted(old.whole_size, 'byte')} replaced"
-    return unified_diff(TextFile.of(old.data).text, content, name) or f"{name} stays as it was"
+        return Rewriting.of(None, content)
+    return Rewriting.of(old.data, content, cut=old.whole_size > len(old.data))
+
+
+def _told(old: FileContent | None, rewriting: Rewriting, name: str) -> str:
+    if old is None and not rewriting.after:
+        return f"{name} is new and empty"
+    size = old.whole_size if old else 0
+    return rewriting.difference(name) or f"{name}: {counted(size, 'byte')} replaced"

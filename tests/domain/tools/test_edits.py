@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from norma.domain.tools.asking import MOST_SHOWN
 from norma.domain.tools.remembered import MOST, Remembered
 from norma.domain.tools.write import MOST_COMPARED_BYTES
 from norma.ports.errors import Refused, ToolFailed
@@ -57,7 +58,7 @@ async def test_write_over_a_binary_file(file, host):
 async def test_write_through_a_link_shows_and_writes_where_it_leads(tmp_path, file, host):
     file.symlink_to("target")
     action = host.examine("Write", {"file_path": "f", "content": "new text"})
-    assert action.shows == f"{tmp_path}/target\nnew text"
+    assert action.shows == f"{tmp_path}/target\na new file:\nnew text"
     assert action.rule == f"Edit({tmp_path}/target)"
     await host.run("Write", {"file_path": "f", "content": "new text"})
     assert file.is_symlink()
@@ -176,7 +177,8 @@ async def test_a_missing_file_is_an_error(host):
         await host.run("Edit", edit("a", "b"))
 
 
-def test_T5_a_person_sees_the_path_and_both_texts_whole(tmp_path, host):
+def test_T5_of_a_file_too_large_to_compare_a_person_sees_both_texts_whole(tmp_path, file, host):
+    file.write_bytes(bytes(MOST_SHOWN + 1))
     shows = host.examine("Edit", edit("a\nb" + "x" * 5000, "c", replace_all=True)).shows
     assert shows == f"{tmp_path}/f\nevery place of\n- a\n- b{'x' * 5000}\nbecomes\n+ c"
 
@@ -206,7 +208,8 @@ async def test_all_edits_or_none(file, host):
     assert os.stat(file).st_ino == before.st_ino
 
 
-def test_T5_every_edit_is_shown(host):
+def test_T5_every_edit_is_shown(file, host):
+    file.write_bytes(bytes(MOST_SHOWN + 1))
     shows = host.examine("MultiEdit", edits(("a", "b"), ("c", "d"))).shows
     places = [["the one place of", f"- {old}", "becomes", f"+ {new}"] for old, new in ("ab", "cd")]
     assert shows.splitlines()[1:] == places[0] + places[1]
