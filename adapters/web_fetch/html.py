@@ -216,8 +216,9 @@ class _Weights:
         self.whole = self._weight(body)
         candidates = xpath(_CANDIDATES)(body)[:_MOST_CANDIDATES]
         seen = [one for one in candidates if not self._is_covered(one)]
-        longest = sorted(seen, key=length_of, reverse=True)[:_WEIGHED]
-        self._of = {node: self._weight(node) for node in longest}
+        if len(seen) > _WEIGHED:
+            seen = sorted(seen, key=length_of, reverse=True)[:_WEIGHED]
+        self._of = {node: self._weight(node) for node in seen}
 
     def main(self) -> Any:
         """The main part: an element that holds most of the text, or the body."""
@@ -242,15 +243,20 @@ class _Weights:
         return [(one, length_of(one) - _linked(one)) for one in seen]
 
     def _weight(self, node: Any) -> int:
-        less = _linked(node) + (self.hidden if node is self._body else 0)
-        less += sum(size for one, size in self._apart if any(up is node for up in one.iterancestors()))
+        whole = node is self._body
+        less = _linked(node) + (self.hidden if whole else 0)
+        less += sum(size for one, size in self._apart if whole or node in one.iterancestors(node.tag))
         return max(0, length_of(node) - less)
 
 
 def _linked(node: Any) -> int:
     """How much text of *node* is in links."""
-    texts = ("".join(one.itertext()) if len(one) else one.text or "" for one in node.iter("a"))
-    return sum(len(" ".join(text.split())) for text in texts)
+    size = 0
+    for one in node.iter("a"):
+        text = "".join(one.itertext()) if len(one) else one.text
+        if text:
+            size += len(" ".join(text.split()))
+    return size
 
 
 def _words(node: Any) -> str:
