@@ -77,34 +77,38 @@ class Walk:
 
     def markdown(self, root: Any) -> str:
         """*root* and all beneath it."""
-        stack: list[tuple[Any, Leave | None]] = [(root, None)]
+        stack: list[Any] = [root]  # elements to enter; None is above what leaves one, that above the element
         pop, push = stack.pop, stack.append
         skip, hidden, enters = self.skip, self.hidden, _ENTERS
         count = 0
         while stack:
-            node, leave = pop()
+            node = pop()
             count += 1
             if count % _STOP_EVERY == 0:
                 self.stop()
-            if leave is not None:
-                leave()
+            if node is None:
+                pop()()
+                node = pop()
             elif (
-                isinstance(node.tag, str)
-                and (node.tag not in skip or (node.tag == "button" and _names_a_part(node)))
+                isinstance(tag := node.tag, str)
+                and (tag not in skip or (tag == "button" and _names_a_part(node)))
                 and not (hidden and node in hidden)
             ):
-                enter = enters.get(node.tag)
-                left = _nothing if enter is None else enter(self, node)
-                if left is not None:
-                    push((node, left))
+                enter = enters.get(tag)
+                leave = _nothing if enter is None else enter(self, node)
+                if leave is not None:
                     text = node.text
                     if text:
-                        if left is not _nothing and text[:_LEAD].lstrip()[:1] in _STARTERS:
+                        if leave is not _nothing and text[:_LEAD].lstrip()[:1] in _STARTERS:
                             text = line_safe(text.lstrip())
                         self._out.append(plain(text))
                     if len(node):
-                        stack.extend([(child, None) for child in reversed(node)])
-                    continue
+                        push(node)
+                        push(leave)
+                        push(None)
+                        stack.extend(reversed(node))
+                        continue
+                    leave()
             tail = node.tail
             if tail and node is not root:
                 self._out.append(plain(tail))
