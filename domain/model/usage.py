@@ -63,6 +63,8 @@ class Usage:
 class Attempt:
     """One HTTP request of a logical request, and what it cost: *outcome* is "ok" or an error kind."""
 
+    WHOLE: ClassVar = True
+
     attempt: int
     outcome: str
     usage: Usage = Usage()
