@@ -144,7 +144,9 @@ def _decoded(body: bytes, codec: str, cut: bool, notes: tuple[str, ...]) -> Deco
     text = body.decode(codec, "replace")
     if cut and text.endswith("\ufffd"):
         text = text[:-1]
-    lost = text.count("\ufffd") - (body.count(b"\xef\xbf\xbd") if codec == "utf-8" else 0)
+    lost = text.count("\ufffd")
+    if lost and codec == "utf-8":
+        lost -= body.count(b"\xef\xbf\xbd")
     if lost > 0:
         notes = (*notes, f"{lost} bytes or letters that are no {codec} are shown as \ufffd")
     return Decoded(text, notes)

@@ -5,6 +5,7 @@ import pytest
 from norma.adapters.web_fetch.charsets import codec_of, decode, label_of
 from norma.adapters.web_fetch.kinds import kind_of
 from norma.adapters.web_fetch.reading import Body, reading_of
+from norma.adapters.web_fetch.source import readable
 from tests.rigs.web import Hostile, fetcher
 
 KOREAN = "한글 본문입니다. 문장이 하나 더 있습니다."
@@ -147,3 +148,9 @@ def test_F2_a_long_text_is_cut_with_a_note() -> None:
     reading = reading_of(body, extract=False, reader="whole", stop=lambda: None)
     assert len(reading.markdown) <= 46_000
     assert any(note.startswith("cut: ") for note in reading.notes)
+
+
+def test_F4_a_character_that_no_page_may_have_is_replaced_alone() -> None:
+    controls = {chr(code) for code in (*range(32), *range(0xD800, 0xE000))} - set("\t\n\f\r")
+    for letter in (*controls, *"\t\n\f aé한\x7f\x85\ufffd\U0001f517"):
+        assert readable(f"a{letter}b") == ("a\ufffdb" if letter in controls else f"a{letter}b")
