@@ -3,6 +3,10 @@ Globs as ripgrep reads them, in `-g` and in ignore files alike, as expressions o
 
 `*`, `?` and classes stay within a name, `**` as a whole part crosses folders, `{a,b}` is a choice,
 `\\` quotes.
+
+Ours rather than a library's: those follow git, which reads some patterns otherwise than ripgrep does (`{a,b}`
+above all), and both backends must leave out the same files whichever answers. A tool's own glob is another
+language, matched folder by folder: `domain/tools/glob_pattern.py`.
 """
 
 import re
