@@ -22,6 +22,7 @@ from norma.ports.tool import ToolRun
 from tests.domain.engine.hosts import ask, outcome, results
 from tests.domain.tools.calling import Host
 
+SECRET = "canary"
 NUMBERED = "".join(f"line {number}\n" for number in range(1, 1001))
 
 
@@ -259,17 +260,21 @@ async def turned(
 ) -> Sequence[bool]:
     """One round of *calls*; which of them failed."""
     reply = [*(call(f"c{number}", name, made) for number, (name, made) in enumerate(calls)), end("tool_use")]
+    journal = MemoryJournal()
     engine = Engine(
         model=ScriptedModel([reply, [say("done"), end()]]),
         tools=list(host.tools.values()),
         policy=host.policy,
         approver=approver,
-        journal=MemoryJournal(),
+        journal=journal,
         clock=ManualClock(),
         schemas=SchemaChecks(),
     )
     session = await engine.session()
-    assert outcome(await ask(session)) == "completed"
+    events = await ask(session)
+    assert outcome(events) == "completed"
+    told = repr((events, journal.entries(session.id), session.messages))
+    assert SECRET not in told
     return [result.is_error for result in results(session)]
 
 
@@ -310,3 +315,13 @@ async def test_T5_a_no_to_what_is_new_is_a_no(file, host):
     two = ("Edit", edit("line 10\n", "ten\n")), ("Edit", edit("line 12\n", "twelve\n"))
     assert await turned(host, approver, *two) == [False, True]
     assert file.read_text() == NUMBERED.replace("line 10\n", "ten\n")
+
+
+@pytest.mark.parametrize("rule", ["Read(f)", "Edit(f)"])
+@pytest.mark.parametrize("made", [("Edit", edit("one", "two")), ("Write", write("one"))])
+async def test_T3_of_a_file_that_is_denied_nothing_is_told(tmp_path, file, rule, made):
+    file.write_text(f"one\n{SECRET}\n")
+    approver = FixedApprover([])
+    assert await turned(Host(tmp_path, deny=[rule]), approver, made) == [True]
+    assert approver.questions == []
+    assert file.read_text() == f"one\n{SECRET}\n"
