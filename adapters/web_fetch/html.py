@@ -251,12 +251,8 @@ class _Weights:
 
 def _linked(node: Any) -> int:
     """How much text of *node* is in links."""
-    size = 0
-    for one in node.iter("a"):
-        text = "".join(one.itertext()) if len(one) else one.text
-        if text:
-            size += len(" ".join(text.split()))
-    return size
+    texts = ["".join(one.itertext()) if len(one) else one.text for one in node.iter("a")]
+    return len(" ".join("".join(filter(None, texts)).split()))
 
 
 def _words(node: Any) -> str:
