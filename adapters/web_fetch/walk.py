@@ -49,6 +49,7 @@ _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517"})
 _LEAD = 80
 """How far into a text its first letter is looked for."""
 
+_LINE_MARKS = ("# ", "## ", "### ", "#### ", "##### ", "###### ", "- ", "> ")
 _STARTERS = frozenset("#-+>0123456789")
 
 Absolute: TypeAlias = Callable[[str], str | None]
@@ -99,9 +100,7 @@ class Walk:
                 if leave is not None:
                     text = node.text
                     if text:
-                        if leave is not _nothing and text[:_LEAD].lstrip()[:1] in _STARTERS:
-                            text = line_safe(text.lstrip())
-                        self._out.append(plain(text))
+                        self._out.append(plain(text) if leave is _nothing else _opening(text))
                     if len(node):
                         push(node)
                         push(leave)
@@ -135,26 +134,32 @@ class Walk:
 
         return leave
 
-    def _link(self, node: Any) -> Leave:
+    def _link(self, node: Any) -> Leave | None:
         href = node.get("href")
         target = self.absolute(href) if href else None
         if target is None or self._links:
             return _nothing
+        if not len(node):
+            self._end_link(node, target, _opening(node.text or ""))
+            return None
         self._links += 1
         outer = self._begin()
 
         def leave() -> None:
             self._links -= 1
-            text = self._end(outer)
-            if text.strip() in _PERMALINKS and str(href).startswith("#"):
-                return
-            if text and not text.isspace():
-                self._out.append(_linked(text, target))
-            elif len(node) or node.get("title") or node.get("aria-label"):
-                name = node.get("aria-label") or node.get("title") or target.rstrip("/").rpartition("/")[2]
-                self._out.append(f"[{plain(name or target).strip()}]({target})")
+            self._end_link(node, target, self._end(outer))
 
         return leave
+
+    def _end_link(self, node: Any, target: str, text: str) -> None:
+        words = text.strip()
+        if words in _PERMALINKS and node.get("href").startswith("#"):
+            return
+        if words:
+            self._out.append(_linked(text, target))
+        elif len(node) or node.get("title") or node.get("aria-label"):
+            name = node.get("aria-label") or node.get("title") or target.rstrip("/").rpartition("/")[2]
+            self._out.append(f"[{plain(name or target).strip()}]({target})")
 
     def _emphasis(self, node: Any) -> Leave:
         mark = _EMPHASIS[node.tag]
@@ -353,6 +358,13 @@ _ENTERS: dict[str, Callable[[Walk, Any], Leave | None]] = {
 }
 
 
+def _opening(text: str) -> str:
+    """The text that an element begins with; it must not make a heading, a list or a quotation."""
+    if text[:_LEAD].lstrip()[:1] in _STARTERS:
+        text = line_safe(text.lstrip())
+    return plain(text)
+
+
 def _nothing() -> None:
     """An element that leaves no mark of its own."""
 
@@ -391,12 +403,10 @@ def _linked(text: str, target: str) -> str:
 
 
 def _bracketed(words: str, target: str) -> str:
-    marks = ""
-    for start in ("###### ", "##### ", "#### ", "### ", "## ", "# ", "- ", "> "):
-        if words.startswith(start):
-            marks, words = start, words[len(start) :]
-            break
-    return f"{marks}[{words}]({target})"
+    if words.startswith(_LINE_MARKS):
+        mark, _, words = words.partition(" ")
+        return f"{mark} [{words}]({target})"
+    return f"[{words}]({target})"
 
 
 def _emphasised(text: str, mark: str) -> str:
