@@ -15,6 +15,7 @@ _LINE_START = re.compile(r"^(\s*)(?:(#{1,6}|[-+>])(?=\s)|(\d{1,9})([.)])(?=\s))"
 _TICKS = re.compile(r"`+")
 _EMPTY_LINES = re.compile("\n\n\n+")
 _BLANKS = re.compile("  +")
+_LINE_MARKS = ("# ", "## ", "### ", "#### ", "##### ", "###### ", "- ", "> ")
 _WEB = ("http://", "https://")
 _KEPT = (*_WEB, "mailto:", "tel:", "ftp://", "sms:", "magnet:", "geo:")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
@@ -65,6 +66,44 @@ def fenced(text: str, language: str) -> str:
     fence = "`" * max(3, inner + 1)
     end = "" if text.endswith("\n") else "\n"
     return f"{fence}{language}\n{text}{end}{fence}"
+
+
+def linked(text: str, target: str) -> str:
+    """A link around *text*; where that is several blocks, around the first line of words in it."""
+    lead, words, trail = _apart(text)
+    if "\n" not in words:
+        return f"{lead}{_bracketed(words, target)}{trail}"
+    lines = words.split("\n")
+    for place, line in enumerate(lines):
+        if line.strip() and "\0" not in line:
+            lines[place] = _bracketed(line.strip(), target)
+            break
+    joined = "\n".join(lines)
+    return f"\n\n{joined}\n\n" if "\n\n" in words else f"{lead}{joined}{trail}"
+
+
+def _bracketed(words: str, target: str) -> str:
+    if words.startswith(_LINE_MARKS):
+        mark, _, words = words.partition(" ")
+        return f"{mark} [{words}]({target})"
+    return f"[{words}]({target})"
+
+
+def emphasised(text: str, mark: str) -> str:
+    """*text* between *mark* and *mark*; blocks and code are left as they are."""
+    lead, words, trail = _apart(text)
+    if not words or "\n\n" in words or "\0" in words:
+        return text
+    return f"{lead}{mark}{words}{mark}{trail}"
+
+
+def _apart(text: str) -> tuple[str, str, str]:
+    """The blanks before, the words, and the blanks behind."""
+    words = text.strip()
+    if not words:
+        return text, "", ""
+    start = text.index(words[0])
+    return text[:start], words, text[start + len(words) :]
 
 
 def tidy(text: str) -> str:

@@ -12,7 +12,17 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from norma.adapters.web_fetch.marks import HARD_SPACE, SPACE, code, fenced, line_safe, plain, tidy
+from norma.adapters.web_fetch.marks import (
+    HARD_SPACE,
+    SPACE,
+    code,
+    emphasised,
+    fenced,
+    line_safe,
+    linked,
+    plain,
+    tidy,
+)
 from norma.adapters.web_fetch.paths import text_of
 from norma.adapters.web_fetch.tables import Table
 
@@ -49,7 +59,6 @@ _PERMALINKS = frozenset({"#", "\u00b6", "\u00a7", "\U0001f517"})
 _LEAD = 80
 """How far into a text its first letter is looked for."""
 
-_LINE_MARKS = ("# ", "## ", "### ", "#### ", "##### ", "###### ", "- ", "> ")
 _STARTERS = frozenset("#-+>0123456789")
 
 Absolute: TypeAlias = Callable[[str], str | None]
@@ -156,7 +165,7 @@ class Walk:
         if words in _PERMALINKS and node.get("href").startswith("#"):
             return
         if words:
-            self._out.append(_linked(text, target))
+            self._out.append(linked(text, target))
         elif len(node) or node.get("title") or node.get("aria-label"):
             name = node.get("aria-label") or node.get("title") or target.rstrip("/").rpartition("/")[2]
             self._out.append(f"[{plain(name or target).strip()}]({target})")
@@ -172,7 +181,7 @@ class Walk:
         def leave() -> None:
             self._marks &= ~bit
             text = self._end(outer)
-            self._out.append(_emphasised(text, mark))
+            self._out.append(emphasised(text, mark))
 
         return leave
 
@@ -386,40 +395,3 @@ def _language(node: Any) -> str:
         if said and said.isalnum():
             return str(said)
     return ""
-
-
-def _linked(text: str, target: str) -> str:
-    """A link around *text*; where that is several blocks, around the first line of words in it."""
-    lead, words, trail = _apart(text)
-    if "\n" not in words:
-        return f"{lead}{_bracketed(words, target)}{trail}"
-    lines = words.split("\n")
-    for place, line in enumerate(lines):
-        if line.strip() and "\0" not in line:
-            lines[place] = _bracketed(line.strip(), target)
-            break
-    joined = "\n".join(lines)
-    return f"\n\n{joined}\n\n" if "\n\n" in words else f"{lead}{joined}{trail}"
-
-
-def _bracketed(words: str, target: str) -> str:
-    if words.startswith(_LINE_MARKS):
-        mark, _, words = words.partition(" ")
-        return f"{mark} [{words}]({target})"
-    return f"[{words}]({target})"
-
-
-def _emphasised(text: str, mark: str) -> str:
-    lead, words, trail = _apart(text)
-    if not words or "\n\n" in words or "\0" in words:
-        return text
-    return f"{lead}{mark}{words}{mark}{trail}"
-
-
-def _apart(text: str) -> tuple[str, str, str]:
-    """The blanks before, the words, and the blanks behind."""
-    words = text.strip()
-    if not words:
-        return text, "", ""
-    start = text.index(words[0])
-    return text[:start], words, text[start + len(words) :]
