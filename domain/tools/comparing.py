@@ -10,7 +10,6 @@ difflib compares the rest; it takes time by the square, so there is a limit to w
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 
 from attrs import frozen
 
@@ -64,7 +63,15 @@ def _ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    """How many lines are equal in front; whole stretches are held against each other, by halves."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
 
 
 def _landmarks(before: Sequence[str], after: Sequence[str], head: int, tail: int) -> list[tuple[int, int]]:

@@ -1,6 +1,5 @@
 """Unified diffs: for an event with the numbers of lines, for a question without them."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
@@ -50,7 +49,8 @@ def _diff(old: str, new: str, path: str, *, numbered: bool) -> Iterator[str]:
 
 def _lines(text: str) -> list[str]:
     """Only LF ends a line here, as in git; str.splitlines knows eight more characters."""
-    return [line for line in re.split(r"(?<=\n)", text) if line]
+    *whole, last = text.split("\n")
+    return [line + "\n" for line in whole] + ([last] if last else [])
 
 
 def _steps(before: Sequence[str], after: Sequence[str]) -> Iterator[Step]:
