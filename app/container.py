@@ -1,11 +1,13 @@
 """
 What Norma is made of, in build order: each part, annotated with its port, and what it is given.
 
-`running` opens the world and passes it in; `environments` says which part a double stands in for.
+`running` opens the world and passes it in; `environments` says which part a double stands in for. What a
+turn can do without is made `later`.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from dependency_injector.containers import DeclarativeContainer
 from dependency_injector.providers import Callable as Call
@@ -13,51 +15,72 @@ from dependency_injector.providers import (
     Dependency,
     Factory,
     FactoryAggregate,
-    List,
     Object,
     Provider,
     Singleton,
 )
 
-from norma.adapters.anthropic.model import AnthropicModel
 from norma.adapters.files.workspace import DiskWorkspace
-from norma.adapters.grep.ignoring import GitIgnore
-from norma.adapters.grep.search import GrepSearch
 from norma.adapters.http.egress import Egress
 from norma.adapters.http.guard import AddressGuard
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.journal.sqlite import SqliteJournal
-from norma.adapters.openai_chat.model import OpenAIChatModel
-from norma.adapters.openai_responses.model import OpenAIResponsesModel
 from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import ShellTasks
 from norma.adapters.schemas.checks import SchemaChecks
 from norma.adapters.system.clock import SystemClock
-from norma.adapters.urls.parser import StandardUrls
-from norma.app.embedding import embedded_model
-from norma.app.parts import background_tasks, journal_path, models_folder, network_policy
+from norma.app.later import (
+    AnthropicModel,
+    GitIgnore,
+    GrepSearch,
+    LaterEmbedded,
+    LaterPages,
+    LaterSearch,
+    LaterWebSearch,
+    OpenAIChatModel,
+    OpenAIResponsesModel,
+    ServerTools,
+    StandardUrls,
+    embedded_model,
+    server_offers,
+    tool_servers,
+    web_pages,
+    web_search,
+)
+from norma.app.parts import (
+    address_guard,
+    background_tasks,
+    journal_path,
+    models_folder,
+    network_policy,
+    past_proxies,
+    servers_wanted,
+    sources_wanted,
+)
 from norma.app.policies import current_policy
-from norma.app.server_offers import server_offers
 from norma.app.settings import Settings
-from norma.app.tool_servers import tool_servers
-from norma.app.web import address_guard, past_proxies, web_pages, web_search
 from norma.domain.engine.engine import Engine
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.tools.catalogue import builtin_tools
-from norma.domain.tools.servers import ServerTools
-from norma.ports.approver import Approver
-from norma.ports.clock import Clock
-from norma.ports.commands import CommandRunner, CommandTasks
-from norma.ports.file_search import FileSearch
-from norma.ports.files import IgnoreRules, Workspace
-from norma.ports.journal import Journal
-from norma.ports.model import ChatModel
-from norma.ports.page_fetch import PageFetch
-from norma.ports.schemas import SchemaCompiler
-from norma.ports.tool import Tool
-from norma.ports.tool_server import LibraryServer, Offers
-from norma.ports.urls import UrlParser
-from norma.ports.web_search import WebSearch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from norma.adapters.embedded.lazy import EmbeddedModel
+    from norma.ports.approver import Approver
+    from norma.ports.clock import Clock
+    from norma.ports.commands import CommandRunner, CommandTasks
+    from norma.ports.file_search import FileSearch
+    from norma.ports.files import IgnoreRules, Workspace
+    from norma.ports.journal import Journal
+    from norma.ports.model import ChatModel
+    from norma.ports.page_fetch import PageFetch
+    from norma.ports.schemas import SchemaCompiler
+    from norma.ports.tool import Tool
+    from norma.ports.tool_server import LibraryServer, Offers
+    from norma.ports.tool_source import ToolSource
+    from norma.ports.urls import UrlParser
+    from norma.ports.web_search import WebSearch
 
 
 class Container(DeclarativeContainer):
@@ -79,7 +102,8 @@ class Container(DeclarativeContainer):
     )
 
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
-    search: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
+    grep: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
+    search: Provider[FileSearch] = Singleton(LaterSearch, grep.provider)
     ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
     tasks: Provider[CommandTasks] = Singleton(ShellTasks, settings.provided.shell.env)
     background: Provider[CommandTasks | None] = Call(background_tasks, settings, tasks)
@@ -100,11 +124,13 @@ class Container(DeclarativeContainer):
     guard: Provider[AddressGuard] = Singleton(address_guard, settings)
     guarded: Provider[Egress] = Singleton(Egress, network, environ=environ, guard=guard)
     direct: Provider[Egress] = Singleton(Egress, Call(past_proxies, network), environ=environ, guard=guard)
-    pages: Provider[PageFetch] = Singleton(web_pages, settings, guarded, direct, urls, guard, clock)
+    fetched: Provider[PageFetch] = Singleton(web_pages, settings, guarded, direct, urls, guard, clock)
+    pages: Provider[PageFetch] = Singleton(LaterPages, fetched.provider)
     unrepeated: Provider[Egress] = Singleton(
         Egress, network, environ=environ, session=http_session, keep_alive=False
     )
-    web_search: Provider[WebSearch] = Singleton(web_search, settings, environ, unrepeated)
+    search_backend: Provider[WebSearch] = Singleton(web_search, settings, environ, unrepeated)
+    web_search: Provider[WebSearch] = Singleton(LaterWebSearch, search_backend.provider)
 
     tools: Provider[Sequence[Tool]] = Singleton(
         builtin_tools,
@@ -123,13 +149,14 @@ class Container(DeclarativeContainer):
     # Nothing on this machine is behind a proxy, whatever the settings say of the network.
     loopback: Provider[Egress] = Singleton(Egress, NetworkPolicy("none"), environ=environ)
     local_wire: Provider[ChatModel] = Factory(OpenAIChatModel, loopback, clock)
-    embedded: Provider[ChatModel] = Singleton(
+    own_server: Provider[EmbeddedModel] = Singleton(
         embedded_model,
         settings.provided.embedded,
         models_folder=Call(models_folder, environ),
         progress=progress,
         wire=local_wire.provider,
     )
+    embedded: Provider[ChatModel] = Singleton(LaterEmbedded, own_server.provider)
 
     model: Provider[Any] = Dependency()  # ChatModel
     approver: Provider[Approver | None] = Object(None)
@@ -137,11 +164,12 @@ class Container(DeclarativeContainer):
     offers: Provider[Offers] = Singleton(
         server_offers, settings, roots, policy, approver, model.provider, clock
     )
-    servers: Provider[Sequence[LibraryServer]] = Singleton(
+    all_servers: Provider[Sequence[LibraryServer]] = Singleton(
         tool_servers, settings, environ, roots, egress, clock, offers
     )
+    servers: Provider[Sequence[LibraryServer]] = Singleton(servers_wanted, settings, all_servers.provider)
     server_tools: Provider[ServerTools] = Singleton(ServerTools, servers)
-    sources: Provider[Any] = List(server_tools)  # Sequence[ToolSource]
+    sources: Provider[Sequence[ToolSource]] = Singleton(sources_wanted, servers, server_tools.provider)
 
     engine: Provider[Engine] = Factory(
         Engine,

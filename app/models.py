@@ -5,16 +5,18 @@ server offers, else the embedded one. What was chosen, and why, is told to the p
 
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from attrs import evolve, field, frozen
 
-from norma.adapters.discovery.local import LocalServer
-from norma.adapters.wires.overrides import overridden
 from norma.adapters.wires.profiles import profile_for, profile_named
 from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
 from norma.ports.model import ChatModel
+
+if TYPE_CHECKING:
+    from norma.adapters.discovery.local import LocalServer
 
 MakeModel = Callable[..., ChatModel]
 """Makes a model of base_url, model, api_key and profile."""
@@ -81,7 +83,7 @@ class Models:
     environment: EnvironmentName
     wires: Mapping[str, MakeModel]
     local: MakeModel
-    find_local: Callable[[], Awaitable[LocalServer | None]]
+    find_local: "Callable[[], Awaitable[LocalServer | None]]"
     embedded: Callable[[], Choice]
     made: dict[str, ChatModel] = field(factory=dict)
 
@@ -135,6 +137,8 @@ class Models:
         try:
             profile = profile_named(settings.profile) if settings.profile else None
             if settings.overrides:
+                from norma.adapters.wires.overrides import overridden
+
                 profile = profile or profile_for(urlsplit(base_url).netloc)
                 profile = overridden(profile, model, settings.overrides)
             return self.wires[settings.wire](base_url=base_url, model=model, api_key=key, profile=profile)

@@ -13,6 +13,7 @@ from norma.app.settings import Settings, SettingsError
 if TYPE_CHECKING:
     import aiohttp
 
+    from norma.adapters.discovery.local import LocalServer
     from norma.app.container import Container
     from norma.app.models import Choice, Models
     from norma.domain.engine.engine import Engine
@@ -234,9 +235,17 @@ def _open_workspace(container: "Container") -> None:
 
 def models_of(container: "Container") -> "Models":
     """The ways to a model that *container* has."""
-    from norma.app.embedding import embedded_choice
     from norma.app.models import Models
-    from norma.app.probing import local_server
+
+    def embedded() -> "Choice":
+        from norma.app.embedding import embedded_choice
+
+        return embedded_choice(container.embedded(), settings.embedded, container.clock())
+
+    async def local() -> "LocalServer | None":
+        from norma.app.probing import local_server
+
+        return await local_server(container.loopback())
 
     settings = container.settings()
     return Models(
@@ -245,6 +254,6 @@ def models_of(container: "Container") -> "Models":
         settings.environment,
         container.wires.providers,
         container.local_wire,
-        lambda: local_server(container.loopback()),
-        lambda: embedded_choice(container.embedded(), settings.embedded, container.clock()),
+        local,
+        embedded,
     )

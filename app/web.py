@@ -1,12 +1,9 @@
-"""The parts that reach the web for a model: the address guard, pages, and the search backend."""
+"""The parts that reach the web for a model: pages, and the search backend."""
 
 from collections.abc import Callable, Mapping
 
-from attrs import evolve
-
 from norma.adapters.http.egress import Egress
 from norma.adapters.http.guard import AddressGuard
-from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.web_fetch.cache import CachedPages
 from norma.adapters.web_fetch.fetch import FetchPolicy, WebPages
 from norma.adapters.web_search.brave import BraveSearch
@@ -20,16 +17,6 @@ from norma.ports.clock import Clock
 from norma.ports.page_fetch import PageFetch
 from norma.ports.urls import UrlParser
 from norma.ports.web_search import WebSearch
-
-
-def address_guard(settings: Settings) -> AddressGuard:
-    """The guard over every URL that a model or a page supplies."""
-    return AddressGuard(settings.fetch.allow_addresses)
-
-
-def past_proxies(network: NetworkPolicy) -> NetworkPolicy:
-    """The same network without any proxy, for where fetch.proxy_fallback wants it."""
-    return evolve(network, proxy="none")
 
 
 def web_pages(
