@@ -49,7 +49,7 @@ def follow(path: str, start: str) -> tuple[str, bool]:
 
 
 def holds(folder: str, path: str) -> bool:
-    """Whether *folder* is *path* or above it, compared by parts: /work2 does not lie in /work."""
+    """Whether *folder* is *path* or above it, compared by parts: /project2 does not lie in /project."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 

@@ -22,7 +22,7 @@ class MemoryWorkspace(Workspace):
     def __init__(
         self,
         files: Mapping[str, bytes] | None = None,
-        roots: Sequence[str] = ("/work",),
+        roots: Sequence[str] = ("/project",),
         *,
         links: Mapping[str, str] | None = None,
     ) -> None:

@@ -1,7 +1,7 @@
 """
 Patterns of paths: `src/**`, `/etc/*.conf`.
 
-Compared part by part, never as text, so `/work2` is not in `/work`. A part is literal, or has `*`
+Compared part by part, never as text, so `/project2` is not in `/project`. A part is literal, or has `*`
 (any characters of this part) and `?` (one of them); the part `**` stands for any number of parts,
 none included, so `dir/**` includes `dir`. A backslash makes the next character literal. `~` is a
 literal name. Names that begin with a dot are nothing special.

@@ -11,7 +11,7 @@ from norma.ports.approver import Approver
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.tasks import ended, start
 
-LONG = "printf '%s' " + "x" * 3000 + " && rm -rf /work/build"
+LONG = "printf '%s' " + "x" * 3000 + " && rm -rf /project/build"
 
 
 def question(number: int = 1, shows: str = "git status") -> Question:

@@ -36,10 +36,12 @@ from norma.ports.journal import Journal
 BAD_NAMES = ("", ".", "..", "../up", "a/b", "-a", "_a", ".hidden", "ä", "a b", "a\n", "a\0", "x" * 129)
 GOOD_NAMES = ("a", "0", "a.b_c-d", "A" * 128)
 
-OPENED = SessionOpened("2026-01-01T00:00:00.000Z", "/work")
+OPENED = SessionOpened("2026-01-01T00:00:00.000Z", "/project")
 ASKED = Prompted((Text("Look at\nthe code"),), Limits(3, 1.5))
 
-_ACTION = Action("Write", Effects(writes=True), "/work/a", "Edit(a)", (PathUse("/work/a", "write", "/work"),))
+_ACTION = Action(
+    "Write", Effects(writes=True), "/project/a", "Edit(a)", (PathUse("/project/a", "write", "/project"),)
+)
 EVERY_FACT: tuple[Fact, ...] = (
     OPENED,
     ASKED,
@@ -189,13 +191,13 @@ async def check_list_of_sessions(rig: JournalRig) -> None:
         "the outcome is the last turn's, None while one is open"
     )
     assert (one.turns, two.turns, three.turns) == (1, 2, 1), "turns counts the prompts"
-    assert (one.workspace, two.workspace) == ("/work", "/there"), "the workspace is the session's"
+    assert (one.workspace, two.workspace) == ("/project", "/there"), "the workspace is the session's"
     assert two.created == there.created, "a session knows when it was created"
     assert one.title.startswith("Look at"), "the title is the beginning of the first prompt"
     assert set(two.title) == {"x"}, "the title is the beginning of the first prompt"
     assert len(two.title) <= 200, "the title is a beginning only"
     assert "\n" not in one.title, "a title is one line"
-    mine = await rig.journal.sessions("/work")
+    mine = await rig.journal.sessions("/project")
     assert [info.id for info in mine] == ["one", "three"], "a workspace lists its own sessions only"
 
 

@@ -107,7 +107,7 @@ def test_T3_case_is_ignored_where_the_file_system_ignores_it(root):
 
 
 def test_a_workspace_in_memory_tells_case_apart():
-    workspace = MemoryWorkspace({"/work/a": b""}, links={"/work/secrets": ".vault"})
+    workspace = MemoryWorkspace({"/project/a": b""}, links={"/project/secrets": ".vault"})
     of = policy(workspace, deny=["Read(secrets/**)"])
-    assert judged(of, workspace, "/work/.vault/x") == "deny"
-    assert judged(of, workspace, "/work/.VAULT/x") == "allow"
+    assert judged(of, workspace, "/project/.vault/x") == "deny"
+    assert judged(of, workspace, "/project/.VAULT/x") == "allow"

@@ -143,7 +143,7 @@ def tool_rig(kind: type[ScriptedTool]) -> Rig[ToolRig]:
 class MemoryRig(WorkspaceRig):
     def __init__(self, kind: type[MemoryWorkspace]) -> None:
         self.outside = "/elsewhere/secret.txt"
-        files = {f"/work/{name}": data for name, data in FILES.items()}
+        files = {f"/project/{name}": data for name, data in FILES.items()}
         self.workspace = self.made = kind({**files, self.outside: OUTSIDE})
 
     def put(self, path: str, data: bytes) -> None:
@@ -180,7 +180,7 @@ def command_rig(kind: type[ScriptedCommands]) -> Rig[CommandRig]:
     async def scripted(folder: str) -> AsyncIterator[CommandRig]:
         clock = ManualClock()
         made = kind(_command, clock=clock)
-        yield CommandRig(made, "/work", lambda: made.running, clock.advance)
+        yield CommandRig(made, "/project", lambda: made.running, clock.advance)
 
     return scripted
 

@@ -39,7 +39,7 @@ def scripted(kind: type[ScriptedTasks]) -> Rig:
             return {SAYS: [SAID, 3], ENDLESS: ["begun\n", Forever()]}.get(command.text, 0)
 
         tasks = kind(script)  # type: ignore[arg-type]  # steps of several kinds
-        yield TasksRig(tasks, "/work", lambda: tasks.running)
+        yield TasksRig(tasks, "/project", lambda: tasks.running)
 
     return rig
 

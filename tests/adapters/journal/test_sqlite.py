@@ -33,7 +33,7 @@ from norma.domain.model.failures import Failure
 from norma.ports.errors import JournalConflict, JournalFailed
 
 MISSING = object()
-OPENED = SessionOpened("2026-01-01T00:00:00.000Z", "/work")
+OPENED = SessionOpened("2026-01-01T00:00:00.000Z", "/project")
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "journal"
 
 
@@ -337,7 +337,7 @@ async def test_S2_old_journals_load_for_ever(fixture: Path, path: str) -> None:
         lost = [(fact, data) for fact, data in zip(entry, old, strict=True) if not keeps(to_json(fact), data)]
         assert lost == []
     (info,) = await journal.sessions()
-    assert (info.id, info.workspace, info.outcome) == ("old", "/work", "waiting")
+    assert (info.id, info.workspace, info.outcome) == ("old", "/project", "waiting")
     assert await journal.append("old", record.version, [Interrupted()]) == record.version + 1
     await journal.aclose()
 

@@ -284,14 +284,14 @@ async def test_P5_what_the_host_offers_is_given(servers: Servers) -> None:
         assert (server, request.options.max_tokens) == ("s", 5)
         return Sampled(Text("sampled"), "model", "end_turn")
 
-    offers = Offers(roots=("/work/a b",), sample=sample)
+    offers = Offers(roots=("/project/a b",), sample=sample)
     for mode in ("asks_roots", "asks_sampling"):
         server = servers.misbehaving(mode, offers=offers)
         await server.connect()
         await echoed(server)
         await echoed(server)
     roots, sampled = servers.logged("answer_from_client")
-    assert roots["result"] == {"roots": [{"uri": "file:///work/a%20b", "name": "a b"}]}
+    assert roots["result"] == {"roots": [{"uri": "file:///project/a%20b", "name": "a b"}]}
     assert sampled["result"]["content"] == {"type": "text", "text": "sampled"}
     assert sampled["result"]["stopReason"] == "endTurn"
     assert servers.logged("init")[0]["capabilities"] == {"roots": {}, "sampling": {}}

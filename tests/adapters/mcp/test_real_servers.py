@@ -40,7 +40,7 @@ def all_offers(asked: list[str]) -> Offers:
         asked.append("elicit")
         return Filled("decline")
 
-    return Offers(("/work",), sample, elicit)
+    return Offers(("/project",), sample, elicit)
 
 
 async def encoded_on_each_wire(blocks: tuple[ResultBlock, ...]) -> None:
@@ -95,7 +95,7 @@ async def test_P1_to_P7_everything(servers: Servers, monkeypatch: pytest.MonkeyP
     steps: list[str] = []
     await server.call("trigger-long-running-operation", {"duration": 0.4, "steps": 4}, steps.append)
     assert [step for step in steps if step.endswith("of 4")] == [f"{n} of 4" for n in range(1, 5)]
-    assert "file:///work" in text_of(await called("get-roots-list"))
+    assert "file:///project" in text_of(await called("get-roots-list"))
     assert "an answer of the model" in text_of(await called("trigger-sampling-request", prompt="p"))
     assert "declined" in text_of(await called("trigger-elicitation-request"))
     assert asked == ["sample", "elicit"]

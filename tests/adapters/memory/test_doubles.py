@@ -210,7 +210,7 @@ async def test_approver_may_decide_by_the_question() -> None:
 
 async def test_unscripted_use_is_a_failure_that_says_what_was_asked() -> None:
     with pytest.raises(AssertionError, match="nobody scripted this command: rm -rf /"):
-        await ScriptedCommands({}).run(Command("rm -rf /", "/work"), print)
+        await ScriptedCommands({}).run(Command("rm -rf /", "/project"), print)
     with pytest.raises(AssertionError, match="nobody scripted this search"):
         await ScriptedSearch({}).search(SearchQuery("x", "/"), progress=print, excluded=lambda path: False)
 
@@ -221,11 +221,11 @@ def test_plain_schemas_never_say_yes_to_what_they_do_not_know() -> None:
 
 
 async def test_workspace_fails_as_told_and_records() -> None:
-    workspace = MemoryWorkspace({"/work/a": b"x"})
-    workspace.fail_next(PermissionError(13, "Permission denied", "/work/a"))
+    workspace = MemoryWorkspace({"/project/a": b"x"})
+    workspace.fail_next(PermissionError(13, "Permission denied", "/project/a"))
     with pytest.raises(PermissionError):
-        await workspace.write("/work/a", b"y")
-    assert workspace.files == {"/work/a": b"x"}
-    await workspace.write("/work/b", b"z")
-    assert (await workspace.read("/work/b")).data == b"z"
-    assert (workspace.reads, workspace.writes) == (["/work/b"], ["/work/b"])
+        await workspace.write("/project/a", b"y")
+    assert workspace.files == {"/project/a": b"x"}
+    await workspace.write("/project/b", b"z")
+    assert (await workspace.read("/project/b")).data == b"z"
+    assert (workspace.reads, workspace.writes) == (["/project/b"], ["/project/b"])

@@ -59,9 +59,9 @@ def words(text: str) -> Text:
 WRITING = Action(
     "Write",
     Effects(reads=True, writes=True, network=False, processes=False),
-    "write 3 bytes to /work/a.txt",
-    "Edit(/work/a.txt)",
-    (PathUse("/work/a.txt", "write", "/work"),),
+    "write 3 bytes to /project/a.txt",
+    "Edit(/project/a.txt)",
+    (PathUse("/project/a.txt", "write", "/project"),),
     (),
     None,
 )
@@ -79,7 +79,7 @@ FETCHING = Action(
 # Defaults are spelled out: a field that was left out then means this, whatever its default is now.
 ENTRIES: list[list[Any]] = [
     [
-        SessionOpened("2025-01-31T12:00:00.000Z", "/work"),
+        SessionOpened("2025-01-31T12:00:00.000Z", "/project"),
         Prompted(
             (
                 words("Write a.txt"),
@@ -204,7 +204,7 @@ def test_S2_it_can_be_written_again_and_read_again() -> None:
 def test_S2_the_file_has_each_fact_and_block_of_its_time_and_was_never_edited() -> None:
     text = FILE.read_bytes()
     assert (
-        hashlib.sha256(text).hexdigest() == "52f00dabfd4e689f28ebc11dab616f95f08f4a96742cb40f248136bff17d1832"
+        hashlib.sha256(text).hexdigest() == "aa49c00112154479b774207799c2a3406210e86e260866b2b95da350610d51f5"
     )
     facts = {tag_of(type(fact)) for entry in loaded() for fact in entry}
     assert facts == {

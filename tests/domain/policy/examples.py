@@ -6,7 +6,7 @@ from norma.domain.model.actions import ANY_EFFECT, Access, Action, Effects, Host
 from norma.domain.model.questions import Grant
 from norma.domain.policy.policy import Mode, Policy, ScopeRules, Verdict
 
-ROOT = "/work"
+ROOT = "/project"
 
 
 def use(path: str, access: Access = "read") -> PathUse:

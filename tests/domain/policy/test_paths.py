@@ -42,7 +42,7 @@ def test_T3_a_relative_pattern_starts_at_the_workspace_root(
 @pytest.mark.parametrize(
     ("pattern", "inside", "outside"),
     [
-        ("/etc/**", ["/etc", "/etc/ssh/x"], ["/etcx", "/work/etc", "/"]),
+        ("/etc/**", ["/etc", "/etc/ssh/x"], ["/etcx", "/project/etc", "/"]),
         ("//etc/*", ["/etc/hosts"], ["/etc", "/etc/ssh/x"]),
         ("/**", ["/", "/etc", ROOT], []),
         ("/", ["/"], ["/etc"]),

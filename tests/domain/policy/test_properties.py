@@ -33,7 +33,7 @@ part = st.sampled_from(["a", "b", "*", "**", "a*", "?"])
 pattern = st.builds(
     lambda parts, top: top + "/".join(parts),
     st.lists(part, min_size=1, max_size=3),
-    st.sampled_from(["", "/", "/work/"]),
+    st.sampled_from(["", "/", "/project/"]),
 )
 domain = st.sampled_from(["*", "*.a.test", "a.test", "b.a.test", "*.test"])
 command = st.sampled_from(["ls", "rm x", "git push", "ls && rm x"])
