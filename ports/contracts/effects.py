@@ -6,6 +6,7 @@ An audit hook can't be taken away again, so one is put in place at the first use
 (importing a module, its own files) is no effect.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,9 @@ _WRITES = (
 _READS = ("os.listdir", "os.scandir", "os.walk", "os.getxattr", "os.listxattr", "glob.glob")
 
 _WRITING_FLAGS = 0b11 | 0o100 | 0o1000 | 0o2000  # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND
+_PROCESS_TABLE = re.compile(r"/proc(/[0-9]+/stat)?")
+"""Who is alive, and of which group: it says nothing of what any process holds."""
+
 _OWN_FILES = (".py", ".pyc", ".so", ".pth", ".egg-link")
 
 _watchers: list["SeenEffects"] = []
@@ -120,8 +124,10 @@ def _open_kind(path: Any, mode: Any, flags: int) -> str | None:
 
 
 def _is_own(path: Any) -> bool:
-    """Whether the interpreter reads *path* for itself."""
+    """Whether the interpreter, or whoever waits for the end of a child, reads *path* for itself."""
     text = path.decode(errors="replace") if isinstance(path, bytes) else str(path)
     if "__pycache__" in text or text.endswith(_OWN_FILES):
+        return True
+    if _PROCESS_TABLE.fullmatch(text):
         return True
     return text.startswith(tuple(place for place in (sys.prefix, sys.base_prefix) if place != "/"))
