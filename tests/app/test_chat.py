@@ -76,9 +76,11 @@ def test_two_ctrl_c_at_the_prompt_leave(bench: Bench, environ: Mapping[str, str]
         bench.model(chat.url)
         with bench.terminal("chat", environ=environ) as terminal:
             ready(terminal)
+            terminal.waits()
             terminal.types("\x03")
             terminal.expect("Ctrl-C once more leaves")
             terminal.expect(">")
+            terminal.waits()
             terminal.types("\x03")
             assert terminal.ends() == 0
 

@@ -151,6 +151,19 @@ class Terminal:
         self._mark = found + len(text)
         return came
 
+    def waits(self) -> None:
+        """
+        Wait until the process sleeps, as one does that waits for a key. Bounded.
+
+        A signal between the showing of a prompt and the wait for its answer is seen by readline at the next
+        key only: quicker than any person, and no fault of the program.
+        """
+        until = time.monotonic() + BOUND_S
+        stat = Path(f"/proc/{self.process.pid}/stat")
+        while stat.read_text().rpartition(")")[2].split()[0] != "S":
+            assert time.monotonic() < until, "the process does not come to rest"
+            os.sched_yield()
+
     def _read(self, seconds: float) -> bool:
         ready, _, _ = select.select([self._screen], [], [], max(seconds, 0))
         try:
