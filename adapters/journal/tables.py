@@ -73,8 +73,8 @@ class Tables:
         """The list, the session last written to first."""
         with self._reading("list its sessions"):
             rows = self._connection.execute(
-                f"SELECT {_INFO} FROM sessions WHERE ?1 IS NULL OR workspace = ?1 ORDER BY last_entry DESC",
-                (workspace,),
+                f"SELECT {_INFO} FROM sessions WHERE :of IS NULL OR workspace = :of ORDER BY last_entry DESC",
+                {"of": workspace},
             ).fetchall()
         return tuple(SessionInfo(*row) for row in rows)
 
