@@ -162,13 +162,16 @@ def _made_of(origin: Any) -> Callable[[Any], bool]:
 
 def _table(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
     def factory(kind: Any) -> Callable[[Any, Any], Any]:
-        skipped: Any = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
-        inner = make_dict_structure_fn(kind, converter, **skipped)
+        @cache
+        def inner() -> Callable[[Any, Any], Any]:
+            # Written at the first table of this kind: most settings leave most of them out.
+            skipped: Any = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
+            return make_dict_structure_fn(kind, converter, **skipped)
 
         def structure(value: Any, _: Any) -> Any:
             if not isinstance(value, Mapping):
                 raise Fault(f"expected a table, got {_kind_of(value)}")
-            return inner(value, kind)
+            return inner()(value, kind)
 
         return structure
 

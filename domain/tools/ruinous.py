@@ -6,6 +6,7 @@ through), which is why the policy and not this list decides what may run.
 """
 
 import re
+from functools import cache
 
 _START = r"(?:^|[;&|\n(`{])\s*(?:sudo\s+)?(?:\S*/)?"
 _WORDS = r"[^;&|\n]*"
@@ -19,9 +20,14 @@ _RUINOUS = (
     (rf"{_START}mkfs(?:\.\w+)?\s{_WORDS}/dev/", "make a new file system on a device"),
     (rf"{_START}dd\s{_WORDS}\bof=/dev/(?:[shv]d|xvd|nvme|mmcblk|disk)", "write over a disk"),
 )
-_PATTERNS = tuple((re.compile(pattern), words) for pattern, words in _RUINOUS)
 
 
 def ruin(command: str) -> str | None:
     """What *command* would ruin, in words that follow "would"; None if nothing was recognised."""
-    return next((words for pattern, words in _PATTERNS if pattern.search(command)), None)
+    return next((words for pattern, words in _patterns() if pattern.search(command)), None)
+
+
+@cache
+def _patterns() -> "tuple[tuple[re.Pattern[str], str], ...]":
+    """Compiled for the first command, not for a start that may see none."""
+    return tuple((re.compile(pattern), words) for pattern, words in _RUINOUS)
