@@ -98,7 +98,8 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if kind is not None:
         line = f"{event} {arguments[0]!r:.100}" if arguments else event
         for watcher in _watchers:
-            reads = event == "subprocess.Popen" and arguments[0] in watcher.readers
+            # Some versions tell of a spawn beneath a Popen, too.
+            reads = event in {"subprocess.Popen", "os.posix_spawn"} and arguments[0] in watcher.readers
             getattr(watcher, "reads" if reads else kind).append(line)
 
 
