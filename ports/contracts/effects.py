@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from norma.domain.model.actions import Effects
@@ -95,12 +96,20 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
     if not _watchers:
         return
     kind = _kind(event, arguments)
-    if kind is not None:
+    if kind is not None and not (kind == "reads" and _importing()):
         line = f"{event} {arguments[0]!r:.100}" if arguments else event
         for watcher in _watchers:
             # Some versions tell of a spawn beneath a Popen, too.
             reads = event in {"subprocess.Popen", "os.posix_spawn"} and arguments[0] in watcher.readers
             getattr(watcher, "reads" if reads else kind).append(line)
+
+
+def _importing() -> bool:
+    """Whether the import system itself does this: it lists its folders anew when they have changed."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_filename.startswith("<frozen importlib")
 
 
 def _kind(event: str, arguments: tuple[Any, ...]) -> str | None:

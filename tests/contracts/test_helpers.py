@@ -2,6 +2,7 @@
 
 import asyncio
 import codecs
+import importlib
 import os
 import subprocess
 import sys
@@ -138,9 +139,13 @@ def test_T4_a_program_that_reads_counts_as_reading_without_a_shell_alone() -> No
     assert seen.processes
 
 
-def test_T8_importing_is_no_effect() -> None:
+def test_T8_importing_is_no_effect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ImportError):
+        importlib.import_module("nowhere_to_be_found")
+    (tmp_path / "fresh.py").touch()  # the import system lists a folder that has changed anew
+    os.utime(tmp_path, (1, 1))
     with seen_effects() as seen:
-        sys.modules.pop("this_is_rarely_imported", None)
-        import wave  # noqa: F401
+        importlib.import_module("fresh")
     assert seen.read_only
     assert not seen.reads
