@@ -129,7 +129,7 @@ class AnswerDecoder(AnswerDecoding):
         item, is_new = self._items.for_delta("message", *where[:2])
         if is_new:
             self._assembly.end_block()
-        if not isinstance(text, str):
+        if item.is_done or not isinstance(text, str):  # a finished item beats what comes late
             return
         part = item.part(kind, where[2])
         self._tell(item, part, part.missing(text) if whole else text)

@@ -74,6 +74,12 @@ def test_R2_everything_that_streams_is_told_as_it_comes() -> None:
     ]
 
 
+def test_R2_a_piece_that_comes_after_its_item_has_ended_is_no_second_text() -> None:
+    first, *rest = said(1, "a", "b")
+    late = next(event for event in rest if event["type"] == "response.output_text.delta")
+    assert read(events(CREATED, first, *rest, late, completed())).blocks == (Text("ab"),)
+
+
 def test_R2_a_call_is_told_when_its_item_ends_and_not_before() -> None:
     decoder = decoding(WIRE)
     *begun, done = called(0, "c", "f", "{}")
