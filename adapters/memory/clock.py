@@ -63,7 +63,7 @@ class ManualClock(Clock):
         due = sorted(
             (row for row in self._sleepers if row[0] <= self._elapsed + 1e-9), key=lambda row: row[0]
         )
-        for row in sorted(due, key=lambda row: row[0]):
+        for row in due:
             self._sleepers.remove(row)
             if not row[1].done():
                 row[1].set_result(None)

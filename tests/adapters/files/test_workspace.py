@@ -196,7 +196,7 @@ async def test_a_missing_file_is_named_whole(root, workspace):
 
 async def test_a_path_that_is_not_resolved_is_refused(root, workspace):
     with pytest.raises(ValueError, match="resolved"):
-        await workspace.read(f"{root}/../root/f")
+        await workspace.read(f"{root}/sub/../f")
     with pytest.raises(ValueError, match="resolved"):
         await workspace.read("f")
     with pytest.raises(ValueError, match="resolved"):
