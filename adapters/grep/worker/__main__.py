@@ -16,9 +16,9 @@ from itertools import islice
 from typing import Any, TextIO
 
 from norma.adapters.grep.worker import contents, report
-from norma.adapters.grep.worker.confined import confine
 from norma.adapters.grep.worker.matching import Matcher
 from norma.adapters.grep.worker.walk import Walk
+from norma.adapters.process.confined import confine
 
 ROWS_AT_ONCE = 100
 FILES_BETWEEN_PROGRESS = 1000

@@ -15,7 +15,7 @@ from tests.adapters.grep.rigs import ask, backend, shown, write
 CONFINED = """
 import os, sys
 {imports}
-from norma.adapters.grep.worker.confined import confine
+from norma.adapters.process.confined import confine
 confine()
 try:
     {deed}

@@ -1,5 +1,5 @@
 """
-Takes from this process whatever a search doesn't need: after `confine` it can read files and write
+Takes from this process whatever a worker doesn't need: after `confine` it can read files and write
 its answer.
 """
 
@@ -33,6 +33,6 @@ def confine() -> None:
 def check(event: str, arguments: tuple[Any, ...]) -> None:
     if event == "open":
         if arguments[2] & WRITES:
-            raise PermissionError("a search only reads")
+            raise PermissionError("this process only reads")
     elif event.startswith(REFUSED_AREAS) or (event.startswith("os.") and event not in READS):
-        raise PermissionError(f"a search does no {event}")
+        raise PermissionError(f"this process does no {event}")
