@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
-
 from norma.app.sources import Layer
+from norma.domain.model.values import frozen
 
 _KNOWN = ("command", "args", "env", "url", "headers", "cwd", "protocol")
 _HTTP = ("http", "streamable-http", "streamableHttp", "streamable_http")

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from norma.adapters.wires.profiles import profile_for, profile_named
 from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
+from norma.domain.model.values import frozen
 from norma.ports.model import ChatModel
 
 if TYPE_CHECKING:

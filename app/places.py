@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 
 @frozen

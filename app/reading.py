@@ -7,7 +7,7 @@ Later ones win. Which files were read, and what was left out for want of trust, 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from norma.app.filling import fill
 from norma.app.mcp_config import mcp_config
@@ -23,6 +23,7 @@ from norma.app.sources import (
     with_rules,
 )
 from norma.app.trust import ProjectFile, TrustBook, digest_of
+from norma.domain.model.values import frozen
 
 FILE_NAME = "norma.toml"
 

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NewType, Self, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
+
+from norma.domain.model.values import frozen
 
 Wire: TypeAlias = Literal["anthropic", "openai-chat", "openai-responses"]
 Mode: TypeAlias = Literal["default", "accept-edits", "plan", "dont-ask", "bypass"]

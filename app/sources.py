@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from norma.app.settings import Scope
+from norma.domain.model.values import frozen
 
 PREFIX = "NORMA__"
 """Of the environment only names that start so are settings; NORMA_DISABLE_RIPGREP and others are not."""

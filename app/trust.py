@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from norma.app.settings import SettingsError
 from norma.app.sources import Layer
+from norma.domain.model.values import frozen
 
 ALWAYS = ("ask", "deny")
 """The lists under `permissions` that need no trust."""

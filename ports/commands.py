@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 
 @frozen

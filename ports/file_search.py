@@ -8,9 +8,8 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action
+from norma.domain.model.values import frozen
 
 Permit: TypeAlias = Callable[[Action], Awaitable[None]]
 """Returns when the action may be done, raises Refused when not."""

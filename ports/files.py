@@ -8,7 +8,7 @@ path it is given: if a part of it has become a symlink since, that is an error, 
 from abc import abstractmethod
 from typing import Literal, Protocol
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 
 @frozen

@@ -9,9 +9,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Protocol
 
-from attrs import frozen
-
 from norma.domain.model.facts import Fact
+from norma.domain.model.values import frozen
 
 FORMAT = 1
 """The version of the stored form. An older one loads for ever; a newer one is refused by name."""

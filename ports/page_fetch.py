@@ -8,8 +8,9 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
+from norma.domain.model.values import frozen
 from norma.ports.errors import PortError
 from norma.ports.urls import WebUrl
 

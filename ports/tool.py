@@ -9,11 +9,10 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action, Traits
 from norma.domain.model.blocks import ResultBlock, Text
 from norma.domain.model.requests import ToolSpec
+from norma.domain.model.values import frozen
 from norma.ports.errors import Refused
 
 

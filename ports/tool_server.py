@@ -8,12 +8,13 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.blocks import ResultBlock
 from norma.domain.model.failures import Failure
 from norma.domain.model.messages import Message
 from norma.domain.model.requests import ReplyRequest
+from norma.domain.model.values import frozen
 from norma.ports.errors import PortError
 from norma.ports.tool import ToolOutput
 

@@ -8,7 +8,7 @@ one text are how guards are walked around, so nobody else takes a URL apart.
 from abc import abstractmethod
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 Scheme: TypeAlias = Literal["http", "https"]
 

@@ -7,8 +7,7 @@ Above: the WebSearch tool, `norma search` and `norma probe search`. Below: a pro
 from abc import abstractmethod
 from typing import Literal, Protocol, TypeAlias
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.errors import PortError
 
 DEFAULT_RESULTS, MOST_RESULTS = 5, 20

@@ -10,8 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.errors import PortError
 
 Get = Callable[[str, float], Awaitable[tuple[int, bytes]]]

@@ -9,11 +9,10 @@ import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from attrs import frozen
-
 from norma.adapters.embedded.conversation import Done
 from norma.adapters.embedded.places import Place
 from norma.adapters.embedded.planner import Report
+from norma.domain.model.values import frozen
 
 ADDS = "**The embedded model adds:** "
 SAYS = "**The embedded model says:** "

@@ -2,11 +2,10 @@
 
 import re
 
-from attrs import frozen
-
 from norma.domain.model.blocks import Text, ToolCall, ToolResult, text_of
 from norma.domain.model.messages import Message
 from norma.domain.model.requests import ReplyRequest
+from norma.domain.model.values import frozen
 
 _ID = re.compile(r"guided_(\d+)")
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from norma.adapters.embedded.answer import ADDS, SAYS, findings, question, quotations
 from norma.adapters.embedded.planner import Report, Talk, UseTools, next_step
@@ -21,6 +21,7 @@ from norma.domain.model.messages import Message
 from norma.domain.model.replies import BlockEnded, ReplyEvent, ReplyFinished, Stop, TextDelta
 from norma.domain.model.requests import ReplyOptions, ReplyRequest, SystemSegment
 from norma.domain.model.usage import NOTHING
+from norma.domain.model.values import frozen
 from norma.ports.clock import Clock
 from norma.ports.errors import ModelError
 from norma.ports.model import ChatModel, Reply

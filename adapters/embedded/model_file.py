@@ -11,9 +11,8 @@ import threading
 from collections.abc import Callable
 from typing import IO
 
-from attrs import frozen
-
 from norma.adapters.embedded.failures import EmbeddedFailed
+from norma.domain.model.values import frozen
 
 _PIECE = 1 << 20
 

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from attrs import frozen
-
 from norma.adapters.embedded.terms import Term
+from norma.domain.model.values import frozen
 
 _ROW = re.compile(r"(?P<path>[^\n:][^\n]*?):(?P<line>\d+):(?P<text>.*)")
 _MORE = re.compile(r"\[.*\bmore\b.*\]$")

@@ -8,13 +8,12 @@ places are read; then it is time to answer. Only tools that the request offers a
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
 from norma.adapters.embedded.conversation import Done, Exchange, call_id, last_exchange, next_number
 from norma.adapters.embedded.places import Hit, Place, best_places, has_more, hits_in
 from norma.adapters.embedded.terms import Term, plain_terms, terms_of
 from norma.domain.model.blocks import ToolCall
 from norma.domain.model.requests import ReplyRequest
+from norma.domain.model.values import frozen
 
 SEARCH = "Grep"
 READ = "Read"

@@ -11,11 +11,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
+from attrs import evolve
 
 from norma.domain.model.blocks import Block, Text, ToolCall, ToolResult, text_of
 from norma.domain.model.messages import Message
 from norma.domain.model.requests import ReplyRequest, SystemSegment, ToolSpec
+from norma.domain.model.values import frozen
 
 ANSWER = "answer"
 _ANSWER_SCHEMA = {

@@ -16,11 +16,10 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import Any
 
-from attrs import frozen
-
 from norma.adapters.embedded.failures import EmbeddedFailed
 from norma.adapters.embedded.gguf import check_gguf
 from norma.domain.model.secrets import Secret
+from norma.domain.model.values import frozen
 
 _TAIL_BYTES = 4096
 _LAST_LINES = 6

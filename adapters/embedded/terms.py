@@ -9,9 +9,8 @@ what is left when the words of asking are gone.
 import re
 from itertools import pairwise
 
-from attrs import frozen
-
 from norma.adapters.embedded.asking import ASKING
+from norma.domain.model.values import frozen
 
 _MOST_STRONG = 3
 _MOST_PLAIN = 4

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.failures import Failure, FailureKind
 from norma.domain.model.secrets import Secret
+from norma.domain.model.values import frozen
 
 Route: TypeAlias = Literal["direct", "proxy", "host"]
 

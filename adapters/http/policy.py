@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, field
 
 from norma.adapters.http.proxy import ProxyRefused, parse_proxy
+from norma.domain.model.values import frozen
 
 
 def _is_proxy(_: object, __: "Attribute[str]", value: str) -> None:

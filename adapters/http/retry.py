@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 
 @frozen

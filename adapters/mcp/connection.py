@@ -19,8 +19,6 @@ No clock, no bytes, no tasks. `tests/adapters/mcp/test_connection.py` has the ta
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.adapters.mcp.frames import (
     METHOD_NOT_FOUND,
     Frame,
@@ -34,6 +32,7 @@ from norma.adapters.mcp.frames import (
     request,
 )
 from norma.adapters.mcp.versions import CLIENT, HANDSHAKE, STATELESS, spoken
+from norma.domain.model.values import frozen
 from norma.ports.tool_server import ServerInfo
 
 State: TypeAlias = Literal["new", "initializing", "discovering", "ready", "ended"]

@@ -4,9 +4,8 @@ Server-sent events with the ids and waits that let a broken stream go on (contra
 The decoder of the model wires leaves those out; here they decide what is asked for next.
 """
 
-from attrs import frozen
-
 from norma.adapters.mcp.lines import MOST_BYTES
+from norma.domain.model.values import frozen
 
 _BOM = b"\xef\xbb\xbf"
 _SPARE = 1 << 20

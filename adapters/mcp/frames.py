@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 Frame: TypeAlias = dict[str, Any]
 Id: TypeAlias = int | float | str

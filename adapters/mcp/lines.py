@@ -8,9 +8,8 @@ kept, because the id that it answers to stands there (contract P4).
 import re
 from typing import Any
 
-from attrs import frozen
-
 from norma.adapters.http.json_text import parse
+from norma.domain.model.values import frozen
 
 MOST_BYTES = 8 << 20
 EDGE_BYTES = 64 << 10

@@ -1,6 +1,8 @@
 """How often a server that dies is started again, and how soon. Pure."""
 
-from attrs import define, field, frozen
+from attrs import define, field
+
+from norma.domain.model.values import frozen
 
 
 @frozen

@@ -3,8 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from attrs import evolve, frozen
+from attrs import evolve
 
+from norma.domain.model.values import frozen
 from norma.ports.clock import Clock
 from norma.ports.errors import Refused
 from norma.ports.page_fetch import Hop, Page, PageFetch, PageRequest

@@ -7,7 +7,7 @@ letters (`euc-kr` means cp949, `gb2312` gb18030, `latin1` cp1252), and some of i
 
 import re
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 _NAMES = {
     "utf-8": "utf-8 utf8 unicode-1-1-utf-8 unicode11utf8 unicode20utf8 x-unicode20utf8",

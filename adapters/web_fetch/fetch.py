@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from attrs import define, evolve, field, frozen
+from attrs import define, evolve, field
 
 from norma.adapters.files.threads import Stop, in_thread
 from norma.adapters.http.call import Call, CallFailed
@@ -19,6 +19,7 @@ from norma.adapters.http.egress import Egress
 from norma.adapters.http.guard import AddressGuard, AddressRefused
 from norma.adapters.web_fetch.reading import Body, Reader, reading_of
 from norma.domain.model.failures import Failure
+from norma.domain.model.values import frozen
 from norma.domain.policy.assets import asset_suffix
 from norma.ports.errors import PortError, Refused
 from norma.ports.page_fetch import FetchFailed, Hop, Page, PageFetch, PageRequest

@@ -13,12 +13,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.adapters.web_fetch.marks import SPACE, link_maker, plain
 from norma.adapters.web_fetch.paths import length_of, text_of, xpath
 from norma.adapters.web_fetch.source import readable
 from norma.adapters.web_fetch.walk import AROUND, DROPPED, INSIDE, Walk
+from norma.domain.model.values import frozen
 
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _REFRESH = re.compile(r"^\s*[\d.]*\s*[;,]?\s*(?:url\s*=\s*)?[\"']?(.+?)[\"']?\s*$", re.IGNORECASE | re.DOTALL)

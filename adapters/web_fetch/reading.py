@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.adapters.web_fetch.charsets import decode
 from norma.adapters.web_fetch.html import Reading
 from norma.adapters.web_fetch.kinds import described, kind_of
+from norma.domain.model.values import frozen
 from norma.ports.page_fetch import MOST_CHARACTERS
 
 Reader: TypeAlias = Literal["whole", "article"]

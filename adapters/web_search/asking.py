@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from html import unescape
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
 from norma.adapters.http.call import Call, CallFailed
 from norma.adapters.http.egress import Egress
 from norma.domain.model.failures import Failure
 from norma.domain.model.secrets import Secret
+from norma.domain.model.values import frozen
 from norma.ports.web_search import MOST_RESULTS, Outcome, SearchAnswer, SearchFailed, SearchHit
 
 MOST_BYTES = 2 << 20

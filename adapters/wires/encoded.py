@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.adapters.http.json_text import parse_exactly
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
 from norma.domain.model.secrets import Secret
+from norma.domain.model.values import frozen
 
 _SECRET_HEADERS = frozenset(
     {"authorization", "api-key", "x-api-key", "x-goog-api-key", "proxy-authorization", "cookie"}

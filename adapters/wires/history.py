@@ -13,7 +13,7 @@ from re import Pattern
 from typing import Any, Literal, TypeAlias
 from weakref import ref
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
 
 from norma.adapters.wires.ids import WireIds
 from norma.adapters.wires.losses import Loss
@@ -32,6 +32,7 @@ from norma.domain.model.blocks import (
     ToolResult,
 )
 from norma.domain.model.messages import Message
+from norma.domain.model.values import frozen
 
 Wire: TypeAlias = dict[str, Any]
 """A piece of JSON for a wire. One that came out of `History.walk` is shared with the next: copy to change."""

@@ -8,7 +8,7 @@ together. A codec reports each loss of a request, so nothing is left out in sile
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 Fate: TypeAlias = Literal["kept", "translated", "dropped"]
 

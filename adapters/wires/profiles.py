@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias
 
-from attrs import evolve, field, frozen
+from attrs import evolve, field
+
+from norma.domain.model.values import frozen
 
 Replay: TypeAlias = Literal["never", "calls", "always"]
 """Whether thinking goes back to its provider: never, with messages that hold tool calls, or always."""

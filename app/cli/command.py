@@ -8,12 +8,11 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from attrs import frozen
-
 from norma.app.places import Places
 from norma.app.reading import Reading, Wishes, read_settings
 from norma.app.settings import Settings
 from norma.app.trust import ProjectFile
+from norma.domain.model.values import frozen
 
 if TYPE_CHECKING:
     from norma.app.cli.output import Output

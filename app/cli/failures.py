@@ -1,13 +1,12 @@
 """What a command says about an exception."""
 
-from attrs import frozen
-
 from norma.app.cli.advice import advised
 from norma.app.cli.arguments import UsageError
 from norma.app.settings import SettingsError
 from norma.domain.model.blocks import Block
 from norma.domain.model.failures import Failure
 from norma.domain.model.usage import Attempt, Usage
+from norma.domain.model.values import frozen
 from norma.ports.errors import ModelError, PortError
 
 

@@ -11,8 +11,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from attrs import frozen
-
 from norma.app.cli.arguments import UsageError
 from norma.app.cli.command import Command, run_async
 from norma.app.running import open_parts
@@ -20,6 +18,7 @@ from norma.app.tool_servers import server_part_of, start_refusal
 from norma.domain.model import to_json
 from norma.domain.model.blocks import ToolResult, text_of
 from norma.domain.model.failures import Failure
+from norma.domain.model.values import frozen
 from norma.domain.tools.remote import RemoteTool, StartServer
 from norma.domain.tools.remote_names import READ, RESOURCES, own_name
 from norma.ports.errors import PortError, Refused

@@ -4,8 +4,6 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from attrs import frozen
-
 from norma.app.cli.advice import advised
 from norma.app.cli.command import Command
 from norma.app.cli.doctor import Check, report
@@ -17,6 +15,7 @@ from norma.domain.model.failures import Failure
 from norma.domain.model.messages import Message
 from norma.domain.model.replies import BlockEnded, ReplyEvent, ReplyFinished, TextDelta
 from norma.domain.model.requests import ReplyOptions, ReplyRequest, ToolSpec
+from norma.domain.model.values import frozen
 from norma.ports.clock import Clock
 from norma.ports.errors import ModelError
 from norma.ports.model import ChatModel

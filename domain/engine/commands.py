@@ -7,12 +7,13 @@ step, before the append. The others are effects, carried out after it.
 
 from typing import TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.events import Event
 from norma.domain.model.facts import Outcome
 from norma.domain.model.failures import Failure
 from norma.domain.model.questions import Answer, Question
+from norma.domain.model.values import frozen
 
 
 @frozen

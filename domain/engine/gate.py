@@ -9,7 +9,7 @@ have changed meanwhile (rule T1). Anything that goes wrong on the way denies (ru
 
 from collections.abc import Iterable, Sequence
 
-from attrs import define, frozen
+from attrs import define
 
 from norma.domain.engine.state import Call
 from norma.domain.model.actions import Action, action_digest, call_digest, tool_digest
@@ -32,7 +32,7 @@ class _Entry:
     check: SchemaCheck | None = None
 
 
-@frozen
+@define
 class _Denied(Exception):
     reason: str
 

@@ -15,7 +15,7 @@ A turn has a phase, and each call of the open round has a place:
 
 from enum import StrEnum
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.actions import Traits
 from norma.domain.model.blocks import Block, ToolCall, ToolResult
@@ -25,6 +25,7 @@ from norma.domain.model.failures import Failure
 from norma.domain.model.messages import Message
 from norma.domain.model.questions import Answer, Grant, Question
 from norma.domain.model.usage import NOTHING, Usage
+from norma.domain.model.values import frozen
 
 
 class Phase(StrEnum):

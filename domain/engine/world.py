@@ -1,10 +1,9 @@
 """What an engine is made of: the ports it was given and how it was told to use them."""
 
-from attrs import frozen
-
 from norma.domain.engine.gate import Toolbox
 from norma.domain.model.facts import Limits
 from norma.domain.model.requests import ReplyOptions, SystemSegment
+from norma.domain.model.values import frozen
 from norma.domain.policy.policy import CurrentPolicy
 from norma.ports.approver import Approver
 from norma.ports.clock import Clock

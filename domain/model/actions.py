@@ -10,9 +10,8 @@ import hashlib
 import json
 from typing import Any, Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.requests import ToolSpec
+from norma.domain.model.values import frozen
 
 Access: TypeAlias = Literal["read", "write"]
 

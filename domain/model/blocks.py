@@ -8,9 +8,10 @@ are part of a frozen value: whoever needs to change one takes a copy (`thaw`).
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.tags import ALWAYS, tagged
+from norma.domain.model.values import frozen
 
 Json: TypeAlias = Any
 """A JSON value: None, bool, int, float, str, list of such, dict of str to such."""

@@ -8,8 +8,6 @@ between start and end, the next reply after all results; `TurnEnded` is last.
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action
 from norma.domain.model.blocks import ToolCall
 from norma.domain.model.facts import ToolEnded, ToolStarted, TurnEnded
@@ -17,6 +15,7 @@ from norma.domain.model.questions import Question
 from norma.domain.model.replies import TextDelta, ThinkingDelta
 from norma.domain.model.tags import tagged
 from norma.domain.model.usage import Usage
+from norma.domain.model.values import frozen
 
 
 @tagged("tool_call", when="key")

@@ -9,7 +9,7 @@ journals written years ago must load.
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.actions import Traits
 from norma.domain.model.blocks import Block, ResultBlock
@@ -18,6 +18,7 @@ from norma.domain.model.questions import Answer, Question
 from norma.domain.model.replies import Stop
 from norma.domain.model.tags import NEVER, tagged
 from norma.domain.model.usage import Usage
+from norma.domain.model.values import frozen
 
 Outcome: TypeAlias = Literal[
     "completed",

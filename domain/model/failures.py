@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 FailureKind: TypeAlias = Literal[
     "authentication",

@@ -2,10 +2,9 @@
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.blocks import Block
 from norma.domain.model.tags import tagged
+from norma.domain.model.values import frozen
 
 Role: TypeAlias = Literal["user", "assistant", "tool"]
 

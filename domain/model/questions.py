@@ -2,9 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action
+from norma.domain.model.values import frozen
 
 AnswerWord: TypeAlias = Literal["once", "session", "deny", "stop"]
 

@@ -9,11 +9,10 @@ A tool call has no deltas: it is told when its arguments are complete.
 from collections.abc import Iterable
 from typing import ClassVar, Literal, TypeAlias
 
-from attrs import frozen
-
 from norma.domain.model.blocks import Block
 from norma.domain.model.tags import tagged
 from norma.domain.model.usage import Attempt, Usage
+from norma.domain.model.values import frozen
 
 StopReason: TypeAlias = Literal[
     "end_turn",

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import field, frozen
+from attrs import field
 
 from norma.domain.model.messages import Message
+from norma.domain.model.values import frozen
 
 
 @frozen

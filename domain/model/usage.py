@@ -2,7 +2,9 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from attrs import evolve, frozen
+from attrs import evolve
+
+from norma.domain.model.values import frozen
 
 Provenance: TypeAlias = Literal["reported", "partial", "estimated", "unknown"]
 

@@ -10,7 +10,7 @@ are a help and no boundary: they can't see what a program does.
 import re
 from typing import Literal, TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 Bearing: TypeAlias = Literal["no", "unsure", "yes"]
 """Whether a rule that forbids speaks of a call."""

@@ -14,7 +14,7 @@ than the one that is asked for; the ASCII form (xn--…) can always be written.
 import ipaddress
 import re
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 _ASCII_LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")

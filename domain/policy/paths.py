@@ -15,7 +15,7 @@ import re
 import unicodedata
 from typing import TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 Part: TypeAlias = str | re.Pattern[str] | None
 """A literal name, a wildcard, or None for `**`."""

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from attrs import Attribute, field, frozen
+from attrs import Attribute, field
 
 from norma.domain.model.actions import Action
 from norma.domain.model.questions import Grant
+from norma.domain.model.values import frozen
 from norma.domain.policy.commands import Bearing
 from norma.domain.policy.domains import labels_of
 from norma.domain.policy.matching import bearing, covers

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.domain.policy.commands import CommandPattern, exactly
 from norma.domain.policy.domains import DomainPattern
 from norma.domain.policy.families import head_of

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 MOST_COMPARED = 200 * 200
 """Pairs of lines. A stretch that would take more is shown as replaced as a whole."""

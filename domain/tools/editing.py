@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.domain.tools.diff import placeless_diff
 from norma.domain.tools.replacing import NotReplaceable, Replacement
 from norma.domain.tools.text_file import NotEncodable, TextFile, binary_kind

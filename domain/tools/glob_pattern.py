@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 MAGIC = frozenset("*?[{")
 MOST_CHARACTERS = 1000

@@ -2,8 +2,9 @@
 
 from collections.abc import Collection
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve
 
+from norma.domain.model.values import frozen
 from norma.domain.tools.limits import counted
 from norma.ports.files import IgnoreList, IgnoreRules, Workspace
 

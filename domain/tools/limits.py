@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 OUTPUT_CHARACTERS = 28_000
 """Of a tool's own text; with its notes it stays under what one result may hold."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from norma.domain.model.values import frozen
 
 
 class NotReplaceable(ValueError):

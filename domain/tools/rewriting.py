@@ -1,7 +1,6 @@
 """What a file becomes if a whole new text takes the place of what is there."""
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.domain.tools.diff import placeless_diff, unified_diff
 from norma.domain.tools.encodings import UTF8, spoken
 from norma.domain.tools.limits import counted

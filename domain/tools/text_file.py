@@ -1,7 +1,6 @@
 """A text file as a model edits it: without the mark in front and with plain line ends."""
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.domain.tools.encodings import UTF8, marked, spoken, unmarked
 
 BINARY_WITHIN = 8000

@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action, Effects
 from norma.domain.model.questions import Answer, Later, Question
+from norma.domain.model.values import frozen
 from norma.ports.approver import Approver
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.tasks import ended, start

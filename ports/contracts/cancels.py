@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.contracts.tasks import BOUND_S, CURRENT, cancel, start, turn
 
 

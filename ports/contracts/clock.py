@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TypeAlias
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.clock import Clock
 from norma.ports.contracts.tasks import cancel, ended, start, turn
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.commands import Command, CommandTasks, UnknownTask
 from norma.ports.contracts.tasks import cancel, ended, raises, start, turn, until, within
 

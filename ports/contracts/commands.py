@@ -3,8 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.commands import Command, CommandRunner
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.tasks import ended, raises, start, until

@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from attrs import evolve, frozen
+from attrs import evolve
 
+from norma.domain.model.values import frozen
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.tasks import DoesNotApply, ended, raises, start
 from norma.ports.file_search import BadPattern, FileSearch, SearchLine, SearchQuery

@@ -2,8 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 
-from attrs import frozen
-
 from norma.domain.model.actions import Action, Effects, PathUse, Traits
 from norma.domain.model.blocks import Image, Opaque, Text, Thinking, ToolCall
 from norma.domain.model.facts import (
@@ -29,6 +27,7 @@ from norma.domain.model.failures import Failure, ProviderWords
 from norma.domain.model.questions import Answer, Question
 from norma.domain.model.replies import Stop
 from norma.domain.model.usage import Usage
+from norma.domain.model.values import frozen
 from norma.ports.contracts.tasks import ended, raises, start, turn
 from norma.ports.errors import JournalConflict, JournalFailed, UnknownSession
 from norma.ports.journal import Journal

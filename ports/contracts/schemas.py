@@ -4,8 +4,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.schemas import SchemaCompiler
 
 SCHEMA: Mapping[str, Any] = {

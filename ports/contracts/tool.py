@@ -5,10 +5,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from attrs import frozen
-
 from norma.domain.model import to_json
 from norma.domain.model.actions import Action, Effects
+from norma.domain.model.values import frozen
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.effects import seen_effects
 from norma.ports.contracts.tasks import DoesNotApply, ended, start

@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from attrs import frozen
-
 from norma.domain.model.blocks import text_of
+from norma.domain.model.values import frozen
 from norma.ports.contracts.cancels import Scenario, cancel_everywhere
 from norma.ports.contracts.tasks import ended, raises, start, until, within
 from norma.ports.tool import ToolOutput

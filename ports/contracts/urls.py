@@ -1,7 +1,6 @@
 """The promises of the URL parser port."""
 
-from attrs import frozen
-
+from norma.domain.model.values import frozen
 from norma.ports.urls import BadUrl, UrlParser
 
 SAME = (

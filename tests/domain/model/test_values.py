@@ -1,0 +1,161 @@
+"""A class of values is to its users what `attrs.frozen` would have made of it."""
+
+import copy
+import inspect
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import pytest
+from attrs import field
+
+from norma.domain.model.values import frozen
+
+
+def stars(value: object) -> str:
+    return "***"
+
+
+def made_by(make: Callable[[type], type]) -> type:
+    """One class, made by *make*."""
+
+    class Sample:
+        """Says something."""
+
+        plain: Any
+        hidden: int = field(default=1, repr=False)
+        secret: str = field(default="s", repr=stars)
+        beside: Any = field(default=None, eq=False)
+        bare: Any = field(factory=list, hash=False)
+
+        def __attrs_post_init__(self) -> None:
+            if self.plain == "wrong":
+                raise ValueError("wrong")
+
+    return make(Sample)
+
+
+OURS, THEIRS = made_by(frozen), made_by(attrs.frozen)
+
+VALUES: list[dict[str, Any]] = [
+    {"plain": 1},
+    {"plain": 1, "hidden": 2},
+    {"plain": 1, "secret": "t"},
+    {"plain": 1, "beside": 5},
+    {"plain": 1, "bare": [1]},
+    {"plain": float("nan")},
+    {"plain": True},
+    {"plain": "text", "bare": {"a": (1, 2)}},
+]
+
+
+@pytest.mark.parametrize("values", VALUES, ids=str)
+def test_a_value_is_shown_as_attrs_shows_it(values: dict[str, Any]) -> None:
+    assert repr(OURS(**values)) == repr(THEIRS(**values))
+
+
+@pytest.mark.parametrize("left", VALUES, ids=str)
+@pytest.mark.parametrize("right", VALUES, ids=str)
+def test_values_are_equal_and_share_a_hash_when_those_of_attrs_are(
+    left: dict[str, Any], right: dict[str, Any]
+) -> None:
+    assert (OURS(**left) == OURS(**right)) is (THEIRS(**left) == THEIRS(**right))
+    assert (OURS(**left) != OURS(**right)) is (THEIRS(**left) != THEIRS(**right))
+    ours, theirs = hash(OURS(**left)) == hash(OURS(**right)), hash(THEIRS(**left)) == hash(THEIRS(**right))
+    assert ours is theirs
+
+
+def test_what_is_not_a_number_is_not_equal_to_itself() -> None:
+    value, other = (kind(float("nan")) for kind in (OURS, THEIRS))
+    assert (value == value) is (other == other) is False
+
+
+def test_a_value_of_another_class_is_never_equal() -> None:
+    class Also(OURS):  # type: ignore[misc,valid-type]  # the class is made at run time
+        pass
+
+    assert OURS(1) != THEIRS(1)
+    assert OURS(1) != Also(1)
+    assert Also(1) == Also(1)
+    assert hash(Also(1)) == hash(Also(1))
+    assert OURS(1) != 1
+
+
+def test_a_field_that_has_no_hash_is_refused() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(OURS([1]))
+
+
+def test_a_value_that_holds_itself_can_be_shown() -> None:
+    holds: list[Any] = []
+    value = OURS(holds)
+    holds.append(value)
+    other = THEIRS(theirs := [])
+    theirs.append(other)
+    assert repr(value) == repr(other)
+
+
+def test_a_value_can_be_neither_changed_nor_made_malformed() -> None:
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        OURS(1).plain = 2
+    with pytest.raises(ValueError, match="wrong"):
+        OURS("wrong")
+
+
+def test_the_class_is_an_attrs_class_like_any_other() -> None:
+    assert attrs.fields_dict(OURS) == attrs.fields_dict(THEIRS)
+    assert inspect.signature(OURS) == inspect.signature(THEIRS)
+    assert OURS.__match_args__ == THEIRS.__match_args__  # type: ignore[attr-defined]
+    assert OURS.__slots__ == THEIRS.__slots__  # type: ignore[attr-defined]
+    assert OURS.__doc__ == THEIRS.__doc__
+    assert attrs.evolve(OURS(1), plain=2) == copy.copy(OURS(2))
+
+
+@frozen
+class Kept:
+    """In a module, as pickle wants it."""
+
+    text: str
+
+
+def test_a_value_can_be_pickled() -> None:
+    assert pickle.loads(pickle.dumps(Kept("x"))) == Kept("x")
+
+
+def test_what_a_class_defines_itself_stays() -> None:
+    @frozen
+    class Own:
+        text: str
+
+        def __repr__(self) -> str:
+            return "own"
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Own)
+
+        def __hash__(self) -> int:
+            return 7
+
+    assert (repr(Own("a")), Own("a") == Own("b"), hash(Own("a"))) == ("own", True, 7)
+
+
+def test_a_class_with_an_equality_of_its_own_and_no_hash_has_none() -> None:
+    @frozen
+    class Own:  # noqa: PLW1641 - that is the question
+        text: str
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Own("a"))
+
+
+def test_a_field_that_is_compared_by_a_function_is_refused() -> None:
+    @frozen
+    class Folded:
+        text: str = field(eq=str.lower)
+
+    with pytest.raises(TypeError, match=r"Folded\.text is compared by a function"):
+        assert Folded("a") == Folded("A")
