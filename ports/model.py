@@ -6,6 +6,7 @@ or a double.
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -38,6 +39,16 @@ class Reply(Protocol):
             ModelError: the reply can't come to its end; it is closed. A stream that ends without
                 its end mark is such an error, never a completion.
         """
+
+    def ready(self) -> Iterator[ReplyEvent]:
+        """
+        The next events, as far as they have come already; never waits, never fails.
+
+        An event is taken when the iterator gives it, and given once, here or by `__anext__`. A reader that
+        looks here after each event spares itself a step of its task for every delta. An adapter with nothing
+        to gain leaves this as it is: nothing is ever ready.
+        """
+        return iter(())
 
     @abstractmethod
     async def aclose(self) -> None:

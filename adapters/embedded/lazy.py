@@ -6,7 +6,7 @@ for its address.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from types import TracebackType
 from typing import Self
 
@@ -116,6 +116,9 @@ class _LazyReply(Reply):
         except BaseException:
             self._closed = True
             raise
+
+    def ready(self) -> Iterator[ReplyEvent]:
+        return iter(()) if self._inner is None or self._closed else self._inner.ready()
 
     async def aclose(self) -> None:
         self._closed = True

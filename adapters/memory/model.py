@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from types import TracebackType
 from typing import Any, Self, TypeAlias
 
@@ -135,6 +136,19 @@ class ScriptedReply(Reply):
         if isinstance(event, ReplyFinished):
             self._close()
         return event
+
+    def ready(self) -> Iterator[ReplyEvent]:
+        while self._steps is not None and not (self._alone or self._closed):
+            step = next(self._steps, None)
+            if step is None:
+                return
+            if isinstance(step, Gate | Exception):
+                self._steps = chain((step,), self._steps)
+                return
+            self._told.append(step)
+            if isinstance(step, ReplyFinished):
+                self._close()
+            yield step
 
     async def _next(self) -> ReplyEvent:
         if self._steps is None:

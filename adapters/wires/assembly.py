@@ -71,8 +71,8 @@ class Assembly:
     def text(self, piece: str) -> None:
         """A piece of text; ends a thinking block that was open."""
         slot = self._text
-        if slot is not None and piece and slot.words.is_plain(piece):  # nearly always
-            slot.words.pieces.append(piece)
+        if slot is not None and piece and piece.isascii() and "\0" not in piece and not slot.words.half:
+            slot.words.pieces.append(piece)  # nearly always; `Words.add` would do the same
             self.events.append(TextDelta(piece))
             return
         if slot is None:

@@ -12,7 +12,7 @@ or with an error, of the task that last read.
 import asyncio
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -107,6 +107,10 @@ class HttpReply(Reply):
             raise
         finally:
             self._is_reading = False
+
+    def ready(self) -> Iterator[ReplyEvent]:
+        while self._events and not self._is_reading:
+            yield self._events.popleft()
 
     async def aclose(self) -> None:
         self._close("cancelled")

@@ -11,23 +11,19 @@ class Words:
     """
     The text of one block, piece by piece.
 
-    Halves of a surrogate pair are joined over pieces; a lone half and NUL become U+FFFD. A piece that
-    `is_plain` may be added to *pieces* without further ado.
+    Halves of a surrogate pair are joined over pieces (*half* waits for its other one); a lone half and NUL
+    become U+FFFD.
     """
 
-    __slots__ = ("_half", "pieces")
+    __slots__ = ("half", "pieces")
 
     def __init__(self) -> None:
         self.pieces: list[str] = []
-        self._half = ""
-
-    def is_plain(self, piece: str) -> bool:
-        """Whether *piece* may be shown as it is."""
-        return piece.isascii() and "\0" not in piece and not self._half
+        self.half = ""
 
     def add(self, piece: str) -> str:
         """What may be shown now that *piece* has come: all but a half that waits for its other one."""
-        if self._half or "\0" in piece or not (piece.isascii() or _SUSPECT.search(piece) is None):
+        if not piece.isascii() or "\0" in piece or self.half:
             piece = self._clean(piece)
         if piece:
             self.pieces.append(piece)
@@ -35,7 +31,7 @@ class Words:
 
     def end(self) -> str:
         """What was still waiting."""
-        rest, self._half = self._half, ""
+        rest, self.half = self.half, ""
         if rest:
             rest = "\ufffd"
             self.pieces.append(rest)
@@ -49,10 +45,12 @@ class Words:
         return self.pieces[0] if self.pieces else ""
 
     def _clean(self, piece: str) -> str:
-        piece = self._half + piece
-        self._half = ""
+        if not self.half and _SUSPECT.search(piece) is None:
+            return piece
+        piece = self.half + piece
+        self.half = ""
         if piece and "\ud800" <= piece[-1] <= "\udbff":
-            self._half = piece[-1]
+            self.half = piece[-1]
             piece = piece[:-1]
         return whole_text(piece).replace("\0", "\ufffd")
 

@@ -61,20 +61,26 @@ class Outbox:
             finally:
                 self._writer = None
 
-    async def get(self) -> Event | None:
-        """The next event, in order; None after the last one. Raises RuntimeError if another task reads."""
+    def get_nowait(self) -> Event | None:
+        """The next event, in order; None if none waits. Raises RuntimeError if another task reads."""
         if self._reader is not None:
             raise RuntimeError("another task waits for the next event of this turn; a turn has one reader")
+        items = self._items
+        while items:
+            item = items.popleft()
+            if self._writer is not None and not self.full and not self._writer.done():
+                self._writer.set_result(None)
+            if not isinstance(item, Passed):
+                return item
+            item.then()
+        return None
+
+    async def get(self) -> Event | None:
+        """The next event, in order; None after the last one. Raises RuntimeError if another task reads."""
         while True:
-            while self._items:
-                item = self._items.popleft()
-                if self._writer is not None and not self.full and not self._writer.done():
-                    self._writer.set_result(None)
-                if not isinstance(item, Passed):
-                    return item
-                item.then()
-            if self._closed:
-                return None
+            event = self.get_nowait()
+            if event is not None or self._closed:
+                return event
             self._reader = asyncio.get_running_loop().create_future()
             try:
                 await self._reader

@@ -7,6 +7,7 @@ knows (the text so far) it puts into the fact that ends the reply.
 
 import asyncio
 from collections.abc import Callable
+from itertools import chain
 
 from norma.domain.engine.activities import told_to_end
 from norma.domain.engine.gate import describe
@@ -41,16 +42,17 @@ class ReplyReader:
         """
         try:
             async with model.reply(request) as reply:
-                async for event in reply:
-                    if isinstance(event, (TextDelta, ThinkingDelta)):
-                        self._open.append(event)
-                        self._outbox.put(event)
-                    elif isinstance(event, BlockEnded):
-                        self._end_block(event.block)
-                    else:
-                        return self._ended(event)
-                    if self._outbox.full:
-                        await self._outbox.room()
+                async for first in reply:
+                    for event in chain((first,), reply.ready()):
+                        if isinstance(event, (TextDelta, ThinkingDelta)):
+                            self._open.append(event)
+                            self._outbox.put(event)
+                        elif isinstance(event, BlockEnded):
+                            self._end_block(event.block)
+                        else:
+                            return self._ended(event)
+                        if self._outbox.full:
+                            await self._outbox.room()
         except asyncio.CancelledError:
             if told_to_end():
                 return self._cut()

@@ -294,12 +294,14 @@ class Turn:
         if driver is None:
             driver = await self._session._begin(self._first)
             self._driver, self._loop = driver, asyncio.get_running_loop()
-        try:
-            event = await driver.outbox.get()
-        except asyncio.CancelledError:
-            self._over = True
-            await self._session._end(driver)
-            raise
+        event = driver.outbox.get_nowait()
+        if event is None:
+            try:
+                event = await driver.outbox.get()
+            except asyncio.CancelledError:
+                self._over = True
+                await self._session._end(driver)
+                raise
         if event is None or isinstance(event, TurnEnded):
             await self._finish(driver)
         if event is None:

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Literal, Protocol, TypeAlias
 
+from attrs import evolve
+
 from norma.domain.model.blocks import Text, Thinking, ToolCall, text_of
 from norma.domain.model.messages import Message
 from norma.domain.model.replies import (
@@ -86,6 +88,32 @@ async def check_order_of_words(rig: ModelRig) -> None:
     for _ in range(2):
         await raises(StopAsyncIteration, reply.__anext__(), "after the end comes StopAsyncIteration, always")
     await until(lambda: rig.open() == 0, "a reply that was read to its end is closed", 1.0)
+
+
+async def check_ready(rig: ModelRig) -> None:
+    """What is ready is the next in order, and is given out once, whoever asks for it."""
+    expected = await within(_all(rig.model("calls").reply(REQUEST)), "a reply comes to its end")
+    reply = rig.model("calls").reply(REQUEST)
+    assert not list(reply.ready()), "nothing is ready before the first event was asked for"
+    found: list[ReplyEvent] = []
+    while not (found and isinstance(found[-1], ReplyFinished)):
+        found.append(await within(reply.__anext__(), "a reply comes to its end"))
+        found += reply.ready()
+    assert _told(found) == _told(expected), "events are given out once and in order, here or there"
+    assert not list(reply.ready()), "after the end nothing is ready"
+    await raises(StopAsyncIteration, reply.__anext__(), "after the end comes StopAsyncIteration")
+    assert rig.requests() == 2, "what is ready was asked for once"
+    stalled = rig.model("stalled").reply(REQUEST)
+    await within(stalled.__anext__(), "the first event comes while the reply still runs")
+    await stalled.aclose()
+    assert not list(stalled.ready()), "a closed reply has no more events"
+
+
+def _told(events: list[ReplyEvent]) -> list[object]:
+    """What events say, however a text was cut into deltas, and whatever ids were made for calls."""
+    _ordered(events)
+    blocks = [event.block for event in events if isinstance(event, BlockEnded)]
+    return [evolve(block, id="") if isinstance(block, ToolCall) else block for block in blocks]
 
 
 async def check_calls(rig: ModelRig) -> None:
@@ -232,6 +260,7 @@ CHECKS = (
     check_name,
     check_nothing_is_sent_before_it_is_read,
     check_order_of_words,
+    check_ready,
     check_calls,
     check_m2_dropped_is_a_failure,
     check_refused,

@@ -79,9 +79,10 @@ class NormaPeer:
         from norma.domain.model.replies import TextDelta
 
         count = 0
+        counted = (TextDelta, ToolCalled)
         async with session.prompt(meter.PROMPT, limits=Limits(max_turns=None)) as turn:
             async for event in turn:
-                if isinstance(event, TextDelta | ToolCalled):
+                if isinstance(event, counted):
                     count += 1
                 elif isinstance(event, TurnEnded) and event.outcome != "completed":
                     raise RuntimeError(f"{event.outcome}: {event.error and event.error.message}")

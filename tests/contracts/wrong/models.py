@@ -1,6 +1,7 @@
 """Models that break one promise each."""
 
 import asyncio
+from collections.abc import Iterator
 from types import TracebackType
 
 from attrs import evolve
@@ -160,6 +161,18 @@ class LeaksATask(WrongModel):
             return await super().__anext__()
 
 
+class GivesWhatWasReadOnceMore(WrongModel):
+    class kind(ScriptedReply):  # noqa: N801
+        def ready(self) -> Iterator[ReplyEvent]:
+            return (event for event in self._told[-1:] if not isinstance(event, ReplyFinished))
+
+
+class IsReadyWhenClosed(WrongModel):
+    class kind(ScriptedReply):  # noqa: N801
+        def ready(self) -> Iterator[ReplyEvent]:
+            return iter(self._told[-1:] if self._closed else ())
+
+
 WRONG = (
     (DropsDeltas, "order_of_words"),
     (EndsADroppedStream, "m2_dropped_is_a_failure"),
@@ -176,4 +189,6 @@ WRONG = (
     (ChangesText, "order_of_words"),
     (AsksAgainAfterItWasShown, "m2_dropped_is_a_failure"),
     (LeaksATask, "order_of_words"),
+    (GivesWhatWasReadOnceMore, "ready"),
+    (IsReadyWhenClosed, "ready"),
 )

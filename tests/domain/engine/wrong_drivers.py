@@ -242,10 +242,10 @@ def what_is_said_at_the_end_is_dropped(patch: Patch) -> None:
 @MUTANTS.caught_by("questions")
 def a_turn_has_two_readers(patch: Patch) -> None:
     """A second reader takes the place of the first, who then waits for ever."""
-    real = outbox.Outbox.get
+    real = outbox.Outbox.get_nowait
 
-    async def wrong(self: outbox.Outbox) -> Event | None:
+    def wrong(self: outbox.Outbox) -> Event | None:
         self._reader = None
-        return await real(self)
+        return real(self)
 
-    patch.setattr(outbox.Outbox, "get", wrong)
+    patch.setattr(outbox.Outbox, "get_nowait", wrong)
