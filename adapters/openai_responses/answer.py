@@ -5,6 +5,7 @@ from typing import Any
 
 from norma.adapters.http.json_text import parse_exactly
 from norma.adapters.openai_responses.items import Item, Items, Part
+from norma.adapters.openai_responses.telling import Telling, said
 from norma.adapters.wires.assembly import Assembly, LateArguments
 from norma.adapters.wires.decoding import AnswerDecoding, count
 from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
@@ -45,9 +46,7 @@ class AnswerDecoder(AnswerDecoding):
         super().__init__(host, Assembly(new_id=new_id, vendor=vendor, tool_name=tool_name), statuses)
         self._items = Items()
         self._stop: tuple[StopReason, str | None] = ("end_turn", None)
-        self._refused = False
-        self._initial: dict[int, str] = {}
-        """Arguments that an item began with, by its place: they count if no others come."""
+        self._telling = Telling(self._assembly, self._items)
         self._where: tuple[Any, Any, Any] | None = None
         self._part = Part()
         self._calls_where: tuple[Any, Any] | None = None
@@ -82,7 +81,7 @@ class AnswerDecoder(AnswerDecoding):
     def _body(self, value: dict[str, Any], data: bytes) -> None:
         if value.get("error") or value.get("type") == "error":
             raise self._failure(value)
-        status = _word(value.get("status"))
+        status = said(value.get("status"))
         if status in _UNFINISHED:
             raise protocol_error(f"{self._host} answered with a response that is still {status}")
         if not isinstance(value.get("output"), list):
@@ -111,7 +110,7 @@ class AnswerDecoder(AnswerDecoding):
             case "response.reasoning_text.done":
                 self._think("content", value, value.get("text"), whole=True)
             case "response.function_call_arguments.done":
-                self._all_arguments(self._call(value), value.get("arguments"))
+                self._telling.all_arguments(self._call(value), value.get("arguments"))
             case "response.output_text.annotation.added":
                 self._annotation(value)
             case "response.content_part.added":
@@ -132,40 +131,19 @@ class AnswerDecoder(AnswerDecoding):
         if item.is_done or not isinstance(text, str):  # a finished item beats what comes late
             return
         part = item.part(kind, where[2])
-        self._tell(item, part, part.missing(text) if whole else text)
+        self._telling.tell(item, part, part.missing(text) if whole else text)
         if kind == "refusal":
-            self._refused = True
+            self._telling.refused = True
         else:
             self._where, self._part = where, part
-
-    def _tell(self, item: Item, part: Part, piece: str) -> None:
-        """Tell a piece; each part of a message is a block of its own."""
-        if not piece:
-            return
-        if item.last is not part:
-            self._assembly.end_block()
-            item.last = part
-        part.pieces.append(piece)
-        self._assembly.text(piece)
 
     def _think(self, kind: str, event: dict[str, Any], text: object, *, whole: bool = False) -> None:
         item, is_new = self._items.for_delta("reasoning", event.get("item_id"), event.get("output_index"))
         if is_new:
             self._assembly.end_block()
-        if isinstance(text, str):
+        if not item.is_done and isinstance(text, str):
             part = item.part(kind, event.get("summary_index" if kind == "summary" else "content_index"))
-            self._tell_thought(item, part, part.missing(text) if whole else text)
-
-    def _tell_thought(self, item: Item, part: Part, piece: str) -> None:
-        """Tell a piece; the parts of an item are one block, a blank line between them."""
-        if not piece:
-            return
-        if item.last is not part:
-            if item.last is not None:
-                self._assembly.thinking("\n\n")
-            item.last = part
-        part.pieces.append(piece)
-        self._assembly.thinking(piece)
+            self._telling.tell_thought(item, part, part.missing(text) if whole else text)
 
     def _annotation(self, event: dict[str, Any]) -> None:
         annotation = event.get("annotation")
@@ -201,11 +179,6 @@ class AnswerDecoder(AnswerDecoding):
         except LateArguments as error:
             raise protocol_error(f"the answer of {self._host} can't be put together: {error}") from None
 
-    def _all_arguments(self, item: Item, arguments: object) -> None:
-        """All of a call's arguments, which beat the pieces of them."""
-        if isinstance(arguments, dict) or (isinstance(arguments, str) and arguments.strip()):
-            self._assembly.set_arguments(item.place, arguments)
-
     # Whole items
 
     def _begin(self, event: dict[str, Any]) -> None:
@@ -217,19 +190,11 @@ class AnswerDecoder(AnswerDecoding):
         kind = payload["type"]
         item, is_new = self._items.begin(kind, payload.get("id"), event.get("output_index"))
         if kind == "function_call":
-            self._name_call(item, payload, is_new=is_new)
+            self._telling.name_call(item, payload, is_new=is_new)
             if isinstance(payload.get("arguments"), str):
-                self._initial[item.place] = payload["arguments"]
+                self._telling.initial[item.place] = payload["arguments"]
         elif is_new:
             self._assembly.end_block()
-
-    def _name_call(self, item: Item, payload: dict[str, Any], *, is_new: bool) -> None:
-        call_id, name = _word(payload.get("call_id")), _word(payload.get("name"))
-        item.call_id = item.call_id or call_id
-        if is_new:
-            self._assembly.open_call(item.place, call_id, name)
-        else:
-            self._assembly.name_call(item.place, call_id, name)
 
     def _done(self, event: dict[str, Any], data: bytes) -> None:
         payload = event.get("item")
@@ -240,67 +205,9 @@ class AnswerDecoder(AnswerDecoding):
             payload = parse_exactly(data)["item"]
         kind, item_id, index = payload["type"], payload.get("id"), event.get("output_index")
         item, is_new = self._items.for_delta(kind, item_id, index)
-        if item.is_done and kind == "function_call" and item.call_id != _word(payload.get("call_id")):
+        if item.is_done and kind == "function_call" and item.call_id != said(payload.get("call_id")):
             item, is_new = self._items.begin(kind, item_id, None)
-        self._finish_item(item, payload, is_new=is_new)
-
-    def _finish_item(self, item: Item, payload: dict[str, Any], *, is_new: bool) -> None:
-        """An item as it ended: what of it was not told is told now."""
-        if item.is_done:
-            return
-        item.is_done = True
-        if is_new:
-            self._assembly.end_block()
-        match item.kind:
-            case "message":
-                self._finish_message(item, payload)
-            case "reasoning":
-                self._finish_reasoning(item, payload)
-            case "function_call":
-                self._name_call(item, payload, is_new=is_new)
-                self._all_arguments(item, payload.get("arguments"))
-                self._close_call(item)
-            case _:
-                self._assembly.opaque(payload)
-
-    def _finish_message(self, item: Item, payload: dict[str, Any]) -> None:
-        parts = [(kind, at, text, part) for kind, at, text, part in _parts(payload.get("content"))]
-        whole = all(
-            item.has_told(name, [text for kind, _, text, _ in parts if kind == name])
-            for name in ("text", "refusal")
-        )
-        for kind, at, text, listed in parts:
-            if kind == "refusal":
-                self._refused = True
-            part = item.part(kind, at)
-            if not whole:
-                self._tell(item, part, part.missing(text))
-            annotations = listed.get("annotations")
-            if isinstance(annotations, list):
-                for annotation in annotations[part.citations :]:
-                    if isinstance(annotation, dict) and annotation:
-                        part.citations += 1
-                        self._assembly.citation(annotation)
-        self._assembly.end_block()
-
-    def _finish_reasoning(self, item: Item, payload: dict[str, Any]) -> None:
-        for name in ("summary", "content"):
-            parts = [(at, text) for _, at, text, _ in _parts(payload.get(name))]
-            if not item.has_told(name, [text for _, text in parts]):
-                for at, text in parts:
-                    part = item.part(name, at)
-                    self._tell_thought(item, part, part.missing(text))
-        encrypted = payload.get("encrypted_content")
-        # It belongs in front of what followed, so it is of no use when that was told already.
-        if isinstance(encrypted, str) and encrypted and self._items.is_latest(item):
-            self._assembly.encrypted(encrypted)
-        self._assembly.end_block()
-
-    def _close_call(self, item: Item) -> None:
-        initial = self._initial.get(item.place, "")
-        if initial.strip() and not self._assembly.has_arguments(item.place):
-            self._assembly.set_arguments(item.place, initial)
-        self._assembly.end_call(item.place)
+        self._telling.finish(item, payload, is_new=is_new)
 
     # The end
 
@@ -315,7 +222,7 @@ class AnswerDecoder(AnswerDecoding):
             )
         self._output(response.get("output"), data)
         details = response.get("incomplete_details")
-        reason = _word(details.get("reason")) if isinstance(details, dict) else None
+        reason = said(details.get("reason")) if isinstance(details, dict) else None
         if word == "completed" and reason is None:
             self._stop = ("end_turn", word)
         elif word in ("completed", "incomplete"):
@@ -330,10 +237,10 @@ class AnswerDecoder(AnswerDecoding):
             found = _items(_listed(parse_exactly(data)))
         for payload, known in zip(found, self._items.matched(found), strict=True):
             if known is not None:
-                self._finish_item(known, payload, is_new=False)
+                self._telling.finish(known, payload, is_new=False)
             else:
                 item, is_new = self._items.begin(payload["type"], payload.get("id"), None)
-                self._finish_item(item, payload, is_new=is_new)
+                self._telling.finish(item, payload, is_new=is_new)
 
     def _usage(self, report: object) -> None:
         if isinstance(report, dict):
@@ -348,14 +255,14 @@ class AnswerDecoder(AnswerDecoding):
         self.is_done = True
         for item in self._items:
             if item.kind == "function_call" and not item.is_done:
-                self._close_call(item)
+                self._telling.close_call(item)
         self._assembly.finish(Stop(*self._reason()))
 
     def _reason(self) -> tuple[StopReason, str | None]:
         reason, raw = self._stop
         if reason == "end_turn" and self._assembly.has_calls:
             return "tool_use", raw
-        return ("refusal", raw) if reason == "end_turn" and self._refused else (reason, raw)
+        return ("refusal", raw) if reason == "end_turn" and self._telling.refused else (reason, raw)
 
     def _failure(self, value: dict[str, Any]) -> WireError:
         """An error in either form, or in both: field by field, what stands outside counts."""
@@ -393,23 +300,7 @@ def _listed(value: Any) -> object:
     return response.get("output") if isinstance(response, dict) else value.get("output")
 
 
-def _parts(parts: object) -> list[tuple[str, int, str, dict[str, Any]]]:
-    """The parts of a finished item that hold text: the kind of each, its place, and the text."""
-    out = []
-    for at, part in enumerate(parts if isinstance(parts, list) else ()):
-        if isinstance(part, dict):
-            kind = "refusal" if part.get("type") == "refusal" else "text"
-            text = part.get("refusal" if kind == "refusal" else "text")
-            if isinstance(text, str):
-                out.append((kind, at, text, part))
-    return out
-
-
 def _is_inexact(payload: dict[str, Any]) -> bool:
     """Whether an item holds numbers that count."""
     kind = payload["type"]
     return kind not in ("message", "reasoning", "function_call") or isinstance(payload.get("arguments"), dict)
-
-
-def _word(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None

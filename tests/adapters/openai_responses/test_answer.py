@@ -80,6 +80,15 @@ def test_R2_a_piece_that_comes_after_its_item_has_ended_is_no_second_text() -> N
     assert read(events(CREATED, first, *rest, late, completed())).blocks == (Text("ab"),)
 
 
+def test_R2_a_thought_that_comes_after_its_item_has_ended_is_no_second_one() -> None:
+    thought = reasoned(0, "Plan")
+    late = next(event for event in thought if event["type"] == "response.reasoning_summary_text.delta")
+    assert read(events(CREATED, *thought, late, *said(1, "a"), completed())).blocks == (
+        Thinking("Plan", vendor="openai"),
+        Text("a"),
+    )
+
+
 def test_R2_a_call_is_told_when_its_item_ends_and_not_before() -> None:
     decoder = decoding(WIRE)
     *begun, done = called(0, "c", "f", "{}")
