@@ -8,6 +8,8 @@ something breaks, or for as long as the options say (`-max_total_time=60`). The 
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from norma.adapters.wires.errors import WireError
 from norma.adapters.wires.wire import Decoding
@@ -107,8 +109,12 @@ def main() -> None:
             survive_whole(wire, data)
 
     atheris.instrument_all()
-    atheris.Setup([word for word in sys.argv if word not in CODECS], one)
-    atheris.Fuzz()
+    with TemporaryDirectory(prefix="norma-fuzz-") as corpus:
+        for wire in chosen:
+            for number, seed in enumerate(SEEDS[wire]):
+                Path(corpus, f"{wire}-{number}").write_bytes(seed)
+        atheris.Setup([*(word for word in sys.argv if word not in CODECS), corpus], one)
+        atheris.Fuzz()
 
 
 if __name__ == "__main__":
