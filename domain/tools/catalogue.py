@@ -15,6 +15,7 @@ from norma.domain.tools.web_search import SearchTheWeb
 from norma.domain.tools.write import Write
 from norma.ports.clock import Clock
 from norma.ports.commands import CommandRunner, CommandTasks
+from norma.ports.documents import Documents
 from norma.ports.file_search import FileSearch
 from norma.ports.files import IgnoreRules, Workspace
 from norma.ports.page_fetch import PageFetch
@@ -34,21 +35,22 @@ def builtin_tools(
     web_search: WebSearch | None = None,
     search_limit: int = DEFAULT_RESULTS,
     ignores: IgnoreRules | None = None,
+    documents: Documents | None = None,
 ) -> tuple[Tool, ...]:
     """
     Every built-in tool, in the order in which a model is told of them.
 
     *policy* is not for judging calls, which the engine does, but for what searches and lists leave out.
     Fetching needs *pages* and a *clock*; *web_search* is asked for *search_limit* results.
-    Without *tasks* there are no background tasks, without a *clock* there is no sleep, and without *ignores*
-    nothing is left out for being ignored.
+    Without *tasks* there are no background tasks, without a *clock* there is no sleep, without *ignores*
+    nothing is left out for being ignored, and without *documents* a PDF is described, not read.
     """
     remembered = Remembered()
     of_tasks: tuple[Tool, ...] = ()
     if tasks is not None:
         of_tasks = TaskOutput(tasks), TaskStop(tasks), TaskList(tasks), Monitor(workspace, tasks)
     return (
-        Read(workspace, remembered),
+        Read(workspace, remembered, documents),
         LS(workspace, policy, ignores),
         Glob(workspace, policy, ignores),
         Grep(workspace, search, policy),

@@ -1,4 +1,4 @@
-"""The Read tool: a text file with line numbers, or an image."""
+"""The Read tool: a text file with line numbers, the text of a PDF, or an image."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,6 +7,9 @@ from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.blocks import Text
 from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import path_rule
+from norma.domain.tools.documents import MOST_BYTES as MOST_PDF_BYTES
+from norma.domain.tools.documents import START as PDF
+from norma.domain.tools.documents import Excerpt, PageStarts
 from norma.domain.tools.images import MOST_BYTES as MOST_IMAGE_BYTES
 from norma.domain.tools.images import image, media_type
 from norma.domain.tools.limits import counted, page
@@ -15,6 +18,8 @@ from norma.domain.tools.places import asked_about, encodable, failed, locate, sh
 from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.schemas import inputs, whole, words
 from norma.domain.tools.text_file import TextFile, binary_kind
+from norma.ports.documents import Documents, NotInstalled, Unreadable
+from norma.ports.errors import ToolFailed
 from norma.ports.files import FileContent, Workspace
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
@@ -28,7 +33,7 @@ SPEC = ToolSpec(
     "Show a text file with line numbers. A relative path starts at the first workspace root. Shows up to "
     f"{LINES} lines; for more, call again with the offset that the answer names. Lines over "
     f"{LINE_CHARACTERS} characters are cut. The numbers and the tab behind them are not part of the file. "
-    "Images are shown as such, notebooks by their cells. Folders: use LS.",
+    "Images are shown as such, notebooks by their cells, PDFs by the text of their pages. Folders: use LS.",
     inputs(
         {"file_path": words("The file, absolute or relative to the first workspace root.")},
         {
@@ -40,11 +45,15 @@ SPEC = ToolSpec(
 
 
 class Read(Tool):
-    """Reads inside the workspace; outside, the policy is asked."""
+    """Reads inside the workspace; outside, the policy is asked. Without *documents* PDFs are described."""
 
-    def __init__(self, workspace: Workspace, remembered: Remembered) -> None:
+    def __init__(
+        self, workspace: Workspace, remembered: Remembered, documents: Documents | None = None
+    ) -> None:
         self._workspace = workspace
         self._remembered = remembered
+        self._documents = documents
+        self._starts = PageStarts()
 
     @property
     def spec(self) -> ToolSpec:
@@ -65,25 +74,63 @@ class Read(Tool):
         )
 
     async def run(self, run: ToolRun) -> ToolOutput:
-        path = run.action.paths[0].path
-        name = shown(self._workspace, path)
-        try:
-            content = await self._workspace.read(path, limit=MOST_BYTES)
-        except OSError as error:
-            raise failed(error, name) from error
-        self._remembered.saw(run.session, path, content.stamp)
+        name = shown(self._workspace, run.action.paths[0].path)
+        content = await self._content(run, name, MOST_BYTES)
+        first = max(1, int(run.arguments.get("offset", 1)))
+        limit = int(run.arguments.get("limit", LINES))
+        if content.data.startswith(PDF) and self._documents is not None:
+            return ToolOutput.of(await self._pages(run, name, content, first, limit, self._documents))
         kind = media_type(content.data)
         if kind is not None and content.whole_size <= min(MOST_IMAGE_BYTES, len(content.data)):
             size = counted(content.whole_size, "byte")
             return ToolOutput((Text(f"[{name}: {kind}, {size}]"), image(content.data, kind, name)))
-        first = max(1, int(run.arguments.get("offset", 1)))
-        return ToolOutput.of(_view(content, name, first, int(run.arguments.get("limit", LINES))))
+        return ToolOutput.of(_view(content, name, first, limit))
+
+    async def _content(self, run: ToolRun, name: str, most: int) -> FileContent:
+        path = run.action.paths[0].path
+        try:
+            content = await self._workspace.read(path, limit=most)
+        except OSError as error:
+            raise failed(error, name) from error
+        self._remembered.saw(run.session, path, content.stamp)
+        return content
+
+    async def _pages(
+        self, run: ToolRun, name: str, content: FileContent, first: int, limit: int, documents: Documents
+    ) -> str:
+        """The lines of a PDF. Raises ToolFailed where none of them can be had."""
+        if len(content.data) < content.whole_size <= MOST_PDF_BYTES:
+            content = await self._content(run, name, MOST_PDF_BYTES)
+        if len(content.data) < content.whole_size:
+            return _described(content, name, f"; PDFs of up to {MOST_PDF_BYTES} bytes are")
+        excerpt = Excerpt(self._starts.of(run.action.paths[0].path, content.stamp), first, limit)
+        try:
+            await documents.read(content.data, excerpt.take, first=excerpt.page)
+        except NotInstalled as error:
+            return _described(content, name, f"; {error}")
+        except (Unreadable, TimeoutError) as error:
+            if excerpt.is_empty:
+                raise ToolFailed(f"{name} is a PDF, but {_why(error, excerpt)}.") from error
+            fault = f"the reading ended after {excerpt.reached}: {error}"
+            return excerpt.text(name, fault, final=isinstance(error, Unreadable))
+        return excerpt.text(name)
+
+
+def _why(error: Exception, excerpt: Excerpt) -> str:
+    """What kept a PDF from being shown, and whether it helps to ask again."""
+    if isinstance(error, TimeoutError) and excerpt.reached:
+        return f"{error}; this call came to {excerpt.reached}, and the next one goes on from there"
+    return str(error)
+
+
+def _described(content: FileContent, name: str, more: str = "") -> str:
+    kind = binary_kind(content.data)
+    return f"[{name} is a binary file ({kind}, {content.whole_size} bytes) and is not shown{more}]"
 
 
 def _view(content: FileContent, name: str, first: int, limit: int) -> str:
-    kind = binary_kind(content.data)
-    if kind is not None:
-        return f"[{name} is a binary file ({kind}, {content.whole_size} bytes) and is not shown]"
+    if binary_kind(content.data) is not None:
+        return _described(content, name)
     if not content.data:
         return f"[{name} is empty]"
     cut_file = content.whole_size > len(content.data)

@@ -7,6 +7,7 @@ from typing import TypeVar
 from norma.adapters.memory.approver import FixedApprover
 from norma.adapters.memory.clock import ManualClock
 from norma.adapters.memory.commands import CommandScript, ScriptedCommands
+from norma.adapters.memory.documents import Paged, ScriptedDocuments
 from norma.adapters.memory.gates import Forever
 from norma.adapters.memory.journal import MemoryJournal
 from norma.adapters.memory.model import Script, ScriptedModel, call, end, say, think
@@ -22,12 +23,14 @@ from norma.ports.commands import Command
 from norma.ports.contracts.approver import ApproverRig
 from norma.ports.contracts.clock import ClockRig
 from norma.ports.contracts.commands import ENDLESS, MISSING_FOLDER, QUIET, SAYS, CommandRig
+from norma.ports.contracts.documents import TEXTS, DocumentsRig
 from norma.ports.contracts.file_search import BAD, CASES, SearchRig, at
 from norma.ports.contracts.journal import JournalRig
 from norma.ports.contracts.model import ARGUMENTS, BEFORE, WORDS, ModelRig, Situation
 from norma.ports.contracts.schemas import SchemaRig
 from norma.ports.contracts.tool import ToolRig
 from norma.ports.contracts.workspace import FILES, OUTSIDE, WorkspaceRig
+from norma.ports.documents import Unreadable
 from norma.ports.errors import ModelError
 from norma.ports.file_search import BadPattern, SearchQuery, SearchResult
 from norma.ports.model import ChatModel
@@ -200,6 +203,22 @@ def search_rig(kind: type[ScriptedSearch]) -> Rig[SearchRig]:
             answers[own.query] = SearchResult("python", own.lines, own.more)
         made = kind(answers)
         yield SearchRig(made, root, endless, lambda: made.running > 0, lambda: made.running)
+
+    return scripted
+
+
+def documents_rig(kind: type[ScriptedDocuments]) -> Rig[DocumentsRig]:
+    @asynccontextmanager
+    async def scripted(folder: str) -> AsyncIterator[DocumentsRig]:
+        scripts: dict[bytes, Paged] = {
+            b"good": TEXTS,
+            b"bad": [Unreadable("it is damaged")],
+            b"endless": ["one", Forever()],
+        }
+        made = kind(scripts)
+        yield DocumentsRig(
+            made, b"good", (b"bad",), b"endless", lambda: made.running > 0, lambda: made.running
+        )
 
     return scripted
 

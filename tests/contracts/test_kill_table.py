@@ -13,6 +13,7 @@ from norma.ports.contracts import (
     approver,
     clock,
     commands,
+    documents,
     file_search,
     journal,
     model,
@@ -33,6 +34,7 @@ KITS: tuple[tuple[Any, Any, Any], ...] = (
     (workspace, others.WORKSPACES, rigs.workspace_rig),
     (commands, others.COMMANDS, rigs.command_rig),
     (file_search, others.SEARCHES, rigs.search_rig),
+    (documents, others.DOCUMENTS, rigs.documents_rig),
     (schemas, others.SCHEMAS, rigs.schema_rig),
 )
 ROWS = [

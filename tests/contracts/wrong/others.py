@@ -12,6 +12,7 @@ from attrs import evolve
 from norma.adapters.memory.approver import FixedApprover
 from norma.adapters.memory.clock import ManualClock
 from norma.adapters.memory.commands import ScriptedCommands
+from norma.adapters.memory.documents import ScriptedDocuments
 from norma.adapters.memory.schemas import PlainSchemas
 from norma.adapters.memory.search import ScriptedSearch
 from norma.adapters.memory.tools import ScriptedTool
@@ -19,6 +20,7 @@ from norma.adapters.memory.workspace import MemoryWorkspace
 from norma.domain.model.actions import Action
 from norma.domain.model.questions import Answer, Later, Question
 from norma.ports.commands import Command, CommandEnd
+from norma.ports.documents import DocumentPage, Unreadable
 from norma.ports.file_search import Permit, SearchQuery, SearchResult
 from norma.ports.files import Entry, FileContent, Resolved
 from norma.ports.schemas import SchemaCheck
@@ -425,6 +427,73 @@ SEARCHES = (
     (FindsNothingInABadPattern, "errors"),
     (FindsInAnyOrder, "answers"),
     (SwallowsCancelInSearch, "cancel_everywhere"),
+)
+
+
+PageTaker = Callable[[DocumentPage], bool]
+
+
+class BeginsAtThePageBehind(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        await super().read(data, page, first=first + 1 if first > 1 else first)
+
+
+class LeavesOutPagesWithoutText(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        await super().read(data, lambda one: not one.text or page(one), first=first)
+
+
+class NeverHasEnough(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        await super().read(data, lambda one: page(one) or True, first=first)
+
+
+class ReadsTheBadAsEmpty(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        try:
+            await super().read(data, page, first=first)
+        except Unreadable:
+            return
+
+
+class HidesWhatTheCallerRaises(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        try:
+            await super().read(data, page, first=first)
+        except Exception as error:
+            raise Unreadable("it is damaged") from error
+
+
+class SwallowsCancelInReading(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        try:
+            await super().read(data, page, first=first)
+        except asyncio.CancelledError:
+            return
+
+
+class GoesOnReading(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        self.work = asyncio.create_task(super().read(data, page, first=first))
+        await asyncio.shield(self.work)
+
+
+class ReadsIntoOnePlace(ScriptedDocuments):
+    async def read(self, data: bytes, page: PageTaker, *, first: int = 1) -> None:
+        self.page, self.first = page, first
+        await asyncio.sleep(0)
+        await super().read(data, self.page, first=self.first)
+
+
+DOCUMENTS = (
+    (BeginsAtThePageBehind, "first"),
+    (LeavesOutPagesWithoutText, "pages"),
+    (NeverHasEnough, "enough"),
+    (ReadsTheBadAsEmpty, "unreadable"),
+    (HidesWhatTheCallerRaises, "what_the_caller_raises"),
+    (SwallowsCancelInReading, "cancel_everywhere"),
+    (GoesOnReading, "cancel_everywhere"),
+    (ReadsIntoOnePlace, "many_at_once"),
 )
 
 

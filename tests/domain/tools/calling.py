@@ -15,6 +15,7 @@ from norma.domain.policy.policy import CurrentPolicy, Mode, Policy, ScopeRules, 
 from norma.domain.tools.catalogue import builtin_tools
 from norma.ports.clock import Clock
 from norma.ports.commands import CommandRunner, CommandTasks
+from norma.ports.documents import Documents
 from norma.ports.file_search import FileSearch
 from norma.ports.tool import Tool, ToolOutput, ToolRun
 
@@ -32,6 +33,7 @@ class Host:
         commands: CommandRunner | None = None,
         tasks: CommandTasks | None = None,
         clock: Clock | None = None,
+        documents: Documents | None = None,
     ) -> None:
         self.workspace = DiskWorkspace([str(root) for root in roots])
         self.policy = CurrentPolicy(
@@ -45,6 +47,7 @@ class Host:
             tasks=tasks,
             clock=clock,
             ignores=GitIgnore(),
+            documents=documents,
         )
         self.tools: dict[str, Tool] = {tool.spec.name: tool for tool in tools}
         self.progress: list[str] = []
