@@ -1,26 +1,18 @@
 """
 Layers of plain values to `Settings`, with every fault of all layers told at once.
 
-cattrs walks the classes of `settings`; what a value must be is said here, one small check per type.
+The fields of the classes of `settings` say what there may be; what a value must be is said here, one small
+check per type.
 A fault names the key, what would be right, and which source the value came from. It never shows
 the value of a key that may hold a secret.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 from urllib.parse import urlsplit
 
 import attrs
-from cattrs import Converter
-from cattrs.errors import (
-    BaseValidationError,
-    ClassValidationError,
-    ForbiddenExtraKeysError,
-    IterableValidationError,
-    IterableValidationNote,
-)
-from cattrs.gen import make_dict_structure_fn, override
 
 from norma.app import settings as values
 from norma.app.settings import RuleScope, Settings, SettingsError
@@ -49,17 +41,15 @@ def fill(kind: type[S], layers: Sequence[Layer]) -> S:
         given = with_absolute_paths(layer)
         together = merged(together, given)
         origin.update((path, layer.name) for path in _paths(given))
-    try:
-        filled = _converter().structure(together, kind)
-    except BaseValidationError as error:
-        faults += [_told(path, what, origin) for path, what in _found(error, ())]
-    except Fault as error:
-        faults.append(str(error))
-    else:
-        faults += [_told(path, what, origin) for path, what in _contradictions(filled)]
-        if not faults:
-            return attrs.evolve(filled, scopes=_scopes(layers))
-    raise SettingsError(faults)
+    found: list[Found] = []
+    filled = _filled(kind, together, (), found)
+    if not found:
+        found += _contradictions(filled)
+    faults += [_told(path, what, origin) for path, what in found]
+    if faults:
+        raise SettingsError(faults)
+    whole: S = attrs.evolve(filled, scopes=_scopes(layers))
+    return whole
 
 
 def _scopes(layers: Sequence[Layer]) -> tuple[RuleScope, ...]:
@@ -105,29 +95,10 @@ def _told(path: Path, what: str, origin: Mapping[Path, str]) -> str:
     return f"{'.'.join(path).replace('.[', '[') or 'settings'}: {what}{source}"
 
 
-def _found(error: BaseException, at: Path) -> Iterator[Found]:
-    """All faults in the tree of groups that cattrs raises."""
-    if isinstance(error, ForbiddenExtraKeysError):
-        for key in sorted(error.extra_fields):
-            yield (*at, key), _unknown(key, error.cl)
-    elif isinstance(error, BaseValidationError):
-        noted, bare = error.group_exceptions()  # type: ignore[attr-defined]  # both subclasses have it
-        for inner, note in noted:
-            step = note.name if isinstance(error, ClassValidationError) else note.index
-            if isinstance(inner, KeyError):
-                yield (*at, step), "is missing"
-            else:
-                yield from _found(inner, (*at, f"[{step}]" if isinstance(step, int) else str(step)))
-        for inner in bare:
-            yield from _found(inner, at)
-    else:
-        yield at, str(error)
-
-
 def _unknown(key: str, kind: type) -> str:
     if key in ("api_key", "key", "token", "secret"):
         return "unknown key; secrets don't stand in settings: name a variable with api_key_env"
-    known = [field.name for field in attrs.fields(kind) if field.name != "scopes"]
+    known = [field.name for field in _keys(kind)]
     return f"unknown key{_nearest(key, known) or '; known here: ' + ', '.join(known)}"
 
 
@@ -141,93 +112,68 @@ def _nearest(word: str, known: Sequence[str]) -> str:
 # -- what each type accepts --------------------------------------------------------------------------
 
 
-@cache
-def _converter() -> Converter:
-    converter = Converter(forbid_extra_keys=True, detailed_validation=True)
-    for kind, check in _CHECKS.items():
-        converter.register_structure_hook(kind, check)
-    converter.register_structure_hook_factory(_made_of(Literal), _one_of)
-    converter.register_structure_hook_factory(_made_of(tuple), _sequence(converter))
-    converter.register_structure_hook_factory(_made_of(Mapping), _mapping(converter))
-    converter.register_structure_hook_factory(attrs.has, _table(converter))
-    return converter
+def _filled(kind: Any, value: Any, at: Path, found: list[Found]) -> Any:
+    """*value* as a *kind*. What is wrong with it goes to *found*, and the result is of no use then."""
+    try:
+        if NoneType in get_args(kind):
+            (kind,) = [one for one in get_args(kind) if one is not NoneType]
+            return None if value is None else _filled(kind, value, at, found)
+        if attrs.has(kind):
+            return _table(kind, value, at, found)
+        origin, inner = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return _one_of(inner, value)
+        if origin is tuple:
+            items = enumerate(_list(value))
+            return tuple([_filled(inner[0], item, (*at, f"[{index}]"), found) for index, item in items])
+        if origin is Mapping:
+            return {key: _filled(inner[1], item, (*at, str(key)), found) for key, item in _pairs(value)}
+        return _CHECKS[kind](value)
+    except Fault as fault:
+        found.append((at, str(fault)))
+        return None
 
 
-def _made_of(origin: Any) -> Callable[[Any], bool]:
-    def matches(kind: Any) -> bool:
-        return bool(get_origin(kind) is origin)
-
-    return matches
-
-
-def _table(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
-    def factory(kind: Any) -> Callable[[Any, Any], Any]:
-        @cache
-        def inner() -> Callable[[Any, Any], Any]:
-            # Written at the first table of this kind: most settings leave most of them out.
-            skipped: Any = {"scopes": override(omit=True)} if issubclass(kind, Settings) else {}
-            return make_dict_structure_fn(kind, converter, **skipped)
-
-        def structure(value: Any, _: Any) -> Any:
-            if not isinstance(value, Mapping):
-                raise Fault(f"expected a table, got {_kind_of(value)}")
-            return inner()(value, kind)
-
-        return structure
-
-    return factory
+def _table(kind: Any, value: Any, at: Path, found: list[Found]) -> Any:
+    given = dict(_pairs(value))
+    before = len(found)
+    filled = {}
+    for field in _keys(kind):
+        if field.name in given:
+            item = given.pop(field.name)
+            filled[field.name] = _filled(field.type, item, (*at, field.name), found)
+        elif field.default is attrs.NOTHING:
+            found.append(((*at, field.name), "is missing"))
+    found += [((*at, key), _unknown(key, kind)) for key in sorted(map(str, given))]
+    return kind(**filled) if len(found) == before else None
 
 
-def _sequence(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
-    def factory(kind: Any) -> Callable[[Any, Any], Any]:
-        def structure(value: Any, _: Any) -> tuple[Any, ...]:
-            if not isinstance(value, list | tuple):
-                raise Fault(f"expected a list, got {_kind_of(value)}")
-            return tuple(_each(converter, kind, enumerate(value), get_args(kind)[0]).values())
-
-        return structure
-
-    return factory
+def _keys(kind: Any) -> list["attrs.Attribute[Any]"]:
+    """The fields of a table that a source may give."""
+    return [field for field in attrs.fields(kind) if field.name != "scopes"]
 
 
-def _mapping(converter: Converter) -> Callable[[Any], Callable[[Any, Any], Any]]:
-    def factory(kind: Any) -> Callable[[Any, Any], Any]:
-        def structure(value: Any, _: Any) -> Mapping[str, Any]:
-            if not isinstance(value, Mapping):
-                raise Fault(f"expected a table, got {_kind_of(value)}")
-            return _each(converter, kind, value.items(), get_args(kind)[1])
-
-        return structure
-
-    return factory
+def _pairs(value: Any) -> Iterable[tuple[Any, Any]]:
+    if not isinstance(value, Mapping):
+        raise Fault(f"expected a table, got {_kind_of(value)}")
+    return value.items()
 
 
-def _each(converter: Converter, kind: Any, items: Iterable[tuple[Any, Any]], inner: Any) -> dict[Any, Any]:
-    """Every item structured; the faults of all of them raised together, each noted with its key or index."""
-    done: dict[Any, Any] = {}
-    wrong: list[Exception] = []
-    for key, item in items:
-        try:
-            done[key] = converter.structure(item, inner)
-        except (Fault, BaseValidationError) as error:
-            error.add_note(IterableValidationNote("", key, inner))
-            wrong.append(error)
-    if wrong:
-        # pyright takes the constructor for that of ExceptionGroup, which has no third argument.
-        raise IterableValidationError("", wrong, kind)  # pyright: ignore[reportCallIssue]
-    return done
+def _list(value: Any) -> Sequence[Any]:
+    if not isinstance(value, list | tuple):
+        raise Fault(f"expected a list, got {_kind_of(value)}")
+    return value
 
 
-def _one_of(kind: Any) -> Callable[[Any, Any], Any]:
-    words = get_args(kind)
+def _one_of(words: Sequence[str], value: Any) -> str:
+    if value not in words or not isinstance(value, str):
+        near = _nearest(value, words) if isinstance(value, str) else ""
+        raise Fault(f"expected one of {', '.join(words)}{near}")
+    return value
 
-    def structure(value: Any, _: Any) -> Any:
-        if value not in words or not isinstance(value, str):
-            near = _nearest(value, words) if isinstance(value, str) else ""
-            raise Fault(f"expected one of {', '.join(words)}{near}")
-        return value
 
-    return structure
+def _anything(value: Any) -> Any:
+    return value
 
 
 def _kind_of(value: Any) -> str:
@@ -236,54 +182,54 @@ def _kind_of(value: Any) -> str:
     return names.get(type(value), type(value).__name__)
 
 
-def _text(value: Any, _: Any = None) -> str:
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise Fault(f"expected text, got {_kind_of(value)}")
     return value
 
 
-def _flag(value: Any, _: Any) -> bool:
+def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise Fault(f"expected true or false, got {_kind_of(value)}")
     return value
 
 
-def _whole(least: int, most: int | None = None) -> Callable[[Any, Any], int]:
+def _whole(least: int, most: int | None = None) -> Callable[[Any], int]:
     bounds = f"a whole number, {least} or more" if most is None else f"a whole number from {least} to {most}"
 
-    def structure(value: Any, _: Any) -> int:
+    def check(value: Any) -> int:
         if type(value) is not int:
             raise Fault(f"expected {bounds}, got {_kind_of(value)}")
         if value < least or (most is not None and value > most):
             raise Fault(f"expected {bounds}, got {value}")
         return value
 
-    return structure
+    return check
 
 
-def _seconds(zero: bool) -> Callable[[Any, Any], float]:
+def _seconds(zero: bool) -> Callable[[Any], float]:
     bounds = "a number of seconds, 0 for never" if zero else "a number of seconds above 0"
 
-    def structure(value: Any, _: Any) -> float:
+    def check(value: Any) -> float:
         if type(value) not in (int, float):
             raise Fault(f"expected {bounds}, got {_kind_of(value)}")
         if not (0 < value < float("inf") or (zero and value == 0)):
             raise Fault(f"expected {bounds}, got {value}")
         return float(value)
 
-    return structure
+    return check
 
 
-def _filled_text(what: str) -> Callable[[Any, Any], str]:
-    def structure(value: Any, _: Any) -> str:
+def _filled_text(what: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
         if not _text(value) or "\0" in value:
             raise Fault(f"expected {what}")
         return str(value)
 
-    return structure
+    return check
 
 
-def _url(value: Any, _: Any = None) -> str:
+def _url(value: Any) -> str:
     try:
         parts = urlsplit(_text(value))
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -296,7 +242,7 @@ def _url(value: Any, _: Any = None) -> str:
     return str(value)
 
 
-def _proxy(value: Any, _: Any) -> str:
+def _proxy(value: Any) -> str:
     if _text(value) in ("env", "none"):
         return str(value)
     try:
@@ -306,14 +252,14 @@ def _proxy(value: Any, _: Any) -> str:
     return str(value)
 
 
-def _variable(value: Any, _: Any) -> str:
+def _variable(value: Any) -> str:
     if not _text(value) or "=" in value or any(mark.isspace() for mark in value):
         raise Fault("expected the name of an environment variable")
     return str(value)
 
 
-def _rule(decision: Literal["allow", "ask", "deny"]) -> Callable[[Any, Any], str]:
-    def structure(value: Any, _: Any) -> str:
+def _rule(decision: Literal["allow", "ask", "deny"]) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
         from norma.domain.policy.rules import RuleError, parse_rule
 
         try:
@@ -322,10 +268,10 @@ def _rule(decision: Literal["allow", "ask", "deny"]) -> Callable[[Any, Any], str
             raise Fault("; ".join(map(str, error.faults))) from error
         return str(value)
 
-    return structure
+    return check
 
 
-def _address_range(value: Any, _: Any) -> str:
+def _address_range(value: Any) -> str:
     from norma.adapters.http.guard import AddressGuard
 
     try:
@@ -337,15 +283,16 @@ def _address_range(value: Any, _: Any) -> str:
     return str(value)
 
 
-def _header_text(value: Any, _: Any) -> str:
+def _header_text(value: Any) -> str:
     if not _text(value) or not value.isascii() or not value.isprintable():
         raise Fault("expected one line of printable ASCII")
     return str(value)
 
 
-_CHECKS: Mapping[Any, Callable[[Any, Any], Any]] = {
+_CHECKS: Mapping[Any, Callable[[Any], Any]] = {
     values.AddressRange: _address_range,
     values.HeaderText: _header_text,
+    Any: _anything,
     str: _text,
     bool: _flag,
     int: _whole(-(2**63)),

@@ -5,7 +5,6 @@ A layer is read and checked for form here; whether its keys and values mean some
 `filling` to say, over all layers together, so that a person sees every fault at once.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,8 @@ def file_layer(path: Path, name: str | None = None) -> Layer:
 
 def bytes_layer(data: bytes, path: Path, name: str) -> Layer:
     """The layer of a settings file at *path* that has been read already."""
+    import tomllib
+
     folder = path.absolute().parent
     try:
         return Layer(name, tomllib.loads(data.decode()), folder)
@@ -58,6 +59,8 @@ def bytes_layer(data: bytes, path: Path, name: str) -> Layer:
 
 def environment_layer(environ: Mapping[str, str]) -> Layer:
     """The layer of `NORMA__SECTION__KEY` variables, each holding a TOML value."""
+    import tomllib
+
     values: dict[str, Any] = {}
     faults: list[str] = []
     for variable in sorted(environ):
@@ -75,6 +78,8 @@ def environment_layer(environ: Mapping[str, str]) -> Layer:
 
 def assignments_layer(assignments: Iterable[str]) -> Layer:
     """The layer of `--set KEY=VALUE` arguments: a dotted key and a TOML value each."""
+    import tomllib
+
     values: dict[str, Any] = {}
     faults: list[str] = []
     for text in assignments:

@@ -95,6 +95,31 @@ def test_all_faults_are_told_at_once_each_with_its_path() -> None:
     )
 
 
+def test_faults_come_in_the_order_of_the_keys_known_and_then_of_the_unknown() -> None:
+    values = {
+        "zeal": 1,
+        "apple": 2,
+        "models": {
+            "a": {"model": 3, "key": "x"},
+            "c": {"wire": "x"},
+            "b": {"wire": "anthropic", "model": None},
+        },
+        "permissions": {"ask": ["Bash", None]},
+        "mcp": {"servers": {"s": {"env": {"A": 1}, "args": "x"}}},
+    }
+    assert [fault.partition(";")[0] for fault in faults(values)] == [
+        "models.a.wire: is missing (the host)",
+        "models.a.model: expected text, got a number (the host)",
+        "models.a.key: unknown key",
+        "models.c.wire: expected one of anthropic, openai-chat, openai-responses (the host)",
+        "permissions.ask[1]: expected text, got NoneType (the host)",
+        "mcp.servers.s.args: expected a list, got text (the host)",
+        "mcp.servers.s.env.A: expected text, got a number (the host)",
+        "apple: unknown key",
+        "zeal: unknown key",
+    ]
+
+
 @pytest.mark.parametrize(
     ("values", "says"),
     [
