@@ -6,13 +6,14 @@ VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2
 DEV := .venv-$(VERSION)
 RUN := .venv-run-$(VERSION)
 
-.PHONY: help run test test-slow test-peers check fix env lock bench clean
+.PHONY: help run test test-slow test-peers fuzz check fix env lock bench clean
 
 help:
 	@echo "make run    ask the local model about this repository"
 	@echo "make test   all checks, then all tests"
 	@echo "make test-slow   the tests that take minutes"
 	@echo "make test-peers  the tests against tool servers that others wrote"
+	@echo "make fuzz   damage streams at random, led by coverage; FUZZ=-max_total_time=600 for ten minutes"
 	@echo "make check  style, types and layers"
 	@echo "make fix    mend what the checks can mend"
 	@echo "make env    the environment for development, also found as .venv"
@@ -37,6 +38,12 @@ test-slow: env
 # Against programs that others wrote; they are installed once, which takes a minute.
 test-peers: env
 	@$(DEV)/bin/python -m pytest -q -m peers
+
+# Atheris has wheels for some systems only, so it is not among the requirements.
+FUZZ ?= -max_total_time=120
+fuzz: env
+	@$(DEV)/bin/python -m pip install --quiet atheris
+	@$(DEV)/bin/python -m tests.adapters.wires.fuzz $(FUZZ)
 
 check: env
 	@$(DEV)/bin/python tools/check.py

@@ -2,7 +2,7 @@
 Fuzzing of the decoders of answers.
 
 With atheris installed, `python -m tests.adapters.wires.fuzz [WIRE] [libFuzzer's options]` runs until
-something breaks, or for as long as the options say (`-max_total_time=60`). The tests use the same two checks.
+something breaks, or for as long as the options say (`-max_total_time=60`). The tests use the same checks.
 """
 
 import json
@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from norma.adapters.http.sse import SseDecoder
 from norma.adapters.wires.errors import WireError
 from norma.adapters.wires.wire import Decoding
 from norma.domain.model import to_json
@@ -60,16 +61,22 @@ SEEDS: Mapping[str, Sequence[bytes]] = {
 """Good streams to begin with, one of text alone first."""
 
 
-def survive(wire: str, data: bytes, size: int) -> None:
-    """Feed *data* in pieces of *size*: events in their order, or a WireError; and all can be encoded."""
+def survive(wire: str, data: bytes, size: int) -> object:
+    """
+    Feed *data* in pieces of *size*: events in their order, or a WireError; and all can be encoded.
+
+    What was told: the failure, the events, and what there was of a reply that did not end.
+    """
     decoder = decoding(wire)
+    failure = None
     try:
         for at in range(0, len(data), size):
             decoder.feed(data[at : at + size])
         decoder.finish()
     except WireError as error:
-        json.dumps(to_json(error.failure), ensure_ascii=False).encode()
-    _check(decoder)
+        failure = to_json(error.failure)
+        json.dumps(failure, ensure_ascii=False).encode()
+    return failure, _check(decoder)
 
 
 def survive_whole(wire: str, data: bytes) -> None:
@@ -82,7 +89,23 @@ def survive_whole(wire: str, data: bytes) -> None:
     _check(decoder)
 
 
-def _check(decoder: Decoding) -> None:
+def same_however_cut(wire: str, data: bytes, size: int) -> None:
+    """M11, for streams good and bad."""
+    assert survive(wire, data, size) == survive(wire, data, len(data) or 1), "the same, however it is cut"
+
+
+def decode_events(data: bytes, size: int) -> None:
+    """The decoder of event streams alone."""
+    assert _events(data, size) == _events(data, len(data) or 1), "the same, however it is cut"
+
+
+def _events(data: bytes, size: int) -> tuple[list[bytes], bytes | None]:
+    decoder = SseDecoder()
+    found = [event for at in range(0, len(data), size) for event in decoder.feed(data[at : at + size])]
+    return found, decoder.finish()
+
+
+def _check(decoder: Decoding) -> object:
     text = ""
     events = list(decoder.events)
     for at, event in enumerate(events):
@@ -96,6 +119,7 @@ def _check(decoder: Decoding) -> None:
             assert decoder.is_done
     told = [to_json(block) for block in decoder.partial()] + [to_json(event) for event in events]
     json.dumps(told, ensure_ascii=False, allow_nan=False).encode()
+    return told
 
 
 def main() -> None:
@@ -104,8 +128,9 @@ def main() -> None:
     chosen = [word for word in sys.argv[1:] if word in CODECS] or list(CODECS)
 
     def one(data: bytes) -> None:
+        decode_events(data, 1)
         for wire in chosen:
-            survive(wire, data, 7)
+            same_however_cut(wire, data, 7)
             survive_whole(wire, data)
 
     atheris.instrument_all()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.adapters.wires.codecs import CODECS, decoding
-from tests.adapters.wires.fuzz import SEEDS, survive, survive_whole
+from tests.adapters.wires.fuzz import SEEDS, decode_events, same_however_cut, survive, survive_whole
 
 _WORDS = st.sampled_from(
     [
@@ -96,10 +96,20 @@ _VALUES: st.SearchStrategy[Any] = st.recursive(
 _EVENTS = st.lists(st.dictionaries(_KEYS, _VALUES, max_size=6), max_size=8)
 
 
+@given(
+    st.lists(st.sampled_from([b"data:", b" x", b"\r", b"\n", b"event: e", b"\xef\xbb\xbf", b"\xbb"])),
+    st.integers(1, 9),
+)
+def test_M11_lines_in_any_order_are_the_same_events_however_they_are_cut(
+    words: list[bytes], size: int
+) -> None:
+    decode_events(b"".join(words), size)
+
+
 @pytest.mark.parametrize("wire", CODECS)
 @given(st.binary(max_size=300), st.integers(1, 40))
 def test_any_bytes_are_survived(wire: str, data: bytes, size: int) -> None:
-    survive(wire, data, size)
+    same_however_cut(wire, data, size)
     survive_whole(wire, data)
 
 
@@ -115,14 +125,14 @@ def test_any_events_are_survived(wire: str, values: list[dict[str, Any]]) -> Non
 @pytest.mark.parametrize("wire", CODECS)
 @settings(max_examples=100)
 @given(st.data())
-def test_damaged_streams_are_survived(wire: str, data: st.DataObject) -> None:
+def test_M11_damaged_streams_say_the_same_however_they_are_cut(wire: str, data: st.DataObject) -> None:
     parts = data.draw(st.sampled_from(SEEDS[wire])).split(b"\n\n")
     order = data.draw(st.lists(st.integers(0, len(parts) - 1), max_size=len(parts) + 3))
     stream = bytearray(b"\n\n".join(parts[at] for at in order))
     for _ in range(data.draw(st.integers(0, 4))):
         if stream:
             stream[data.draw(st.integers(0, len(stream) - 1))] = data.draw(st.integers(0, 255))
-    survive(wire, bytes(stream), 64)
+    same_however_cut(wire, bytes(stream), data.draw(st.integers(1, 80)))
 
 
 @pytest.mark.parametrize("wire", CODECS)
