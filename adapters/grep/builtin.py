@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from norma.adapters.grep.child import Child, running
 from norma.adapters.grep.page import Job, Page
+from norma.adapters.grep.patience import patiently
 from norma.domain.model.failures import Failure
 from norma.ports.errors import PortError
 from norma.ports.file_search import SearchLine
@@ -53,7 +54,7 @@ class Builtin:
         finally:
             for share in shares:
                 share.cancel()
-            await asyncio.wait(shares)
+            await patiently(shares)
         for failed in [share for share in shares if not share.cancelled() and share.exception()]:
             failed.result()
         page = Page(job)
@@ -109,21 +110,25 @@ class Builtin:
     async def read(self, child: Child, page: Page, notes: list[str], progress: Callable[[str], None]) -> bool:
         """Put what *child* tells on *page* until that is full or all is told; whether all was told."""
         rest = b""
-        async for chunk in child.output():
+        whole = False
+
+        def take(chunk: bytes) -> bool:
+            nonlocal rest, whole
             *records, rest = (rest + chunk).split(b"\n")
             for record in records:
                 kind, *facts = json.loads(record)
                 if kind == "end":
-                    return True
-                if kind == "progress":
+                    whole = True
+                elif kind == "progress":
                     progress(f"searched {facts[0]} files, {page.count} rows so far")
                 elif kind == "trouble":
                     notes.append(f"not searched: {facts[0]}")
                 else:
                     page.add(facts[0], rows_of(kind, *facts))
-                if page.full:
-                    return False
-        return False
+            return whole or page.full
+
+        await child.read(take)
+        return whole
 
 
 def processors() -> int:

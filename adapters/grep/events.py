@@ -1,77 +1,99 @@
-"""Reads the JSON that ripgrep prints: one event a line, about files one after the other."""
+"""
+Reads the JSON that ripgrep prints: one event a line, about files one after the other.
+
+Most events are never looked into: where each is one row, only those rows are read that are shown.
+"""
 
 import base64
 import os
+import re
+from functools import partial
 from typing import Any, NamedTuple
 
 from norma.adapters.grep.lines import shown
-from norma.adapters.grep.page import Page
+from norma.adapters.grep.page import Page, Row
+from norma.adapters.grep.records import RipgrepFailed
 from norma.adapters.grep.worker.contents import BLOCK
 from norma.ports.file_search import SearchLine, SearchQuery
 
-LARGEST_RECORD = 1 << 23
-"""
-Bytes of one record. An event holds its line whole and then each match in it again, which for a long
-line with many matches is out of all proportion; the other backend answers then.
-"""
+KIND = re.compile(rb'\{"type":"(\w+)"')
+UNREADABLE = "its JSON can't be read"
+LARGE = 1 << 12
+"""Bytes of a record that may be kept until its row is shown; of a larger one the row is kept."""
+LONG_PAGE = 1000
+"""Rows. Those of a longer page are read as they come, lest they hold up the loop all together at its end."""
 
 
-class RipgrepFailed(Exception):
-    """ripgrep gave no whole answer; the message says why, in a clause."""
+class FolderEvents:
+    """
+    Takes the events of a search in a folder whose matches lie in one line each, and puts a row on *page*
+    for each line.
+    """
 
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.path = ""
+        self.kept = LARGE if 0 < page.query.limit <= LONG_PAGE else 0
 
-class Records:
-    """Cuts a stream of bytes at each *separator*."""
-
-    def __init__(self, separator: bytes) -> None:
-        self.separator = separator
-        self.rest: list[bytes] = []
-        self.held = 0
-
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """The records that *chunk* completes."""
-        first, *others = chunk.split(self.separator)
-        self.rest.append(first)
-        self.held += len(first)
-        if self.held > LARGEST_RECORD:
-            raise RipgrepFailed("it printed a line that is too long to take in")
-        if not others:
-            return []
-        *whole, last = others
-        records = [b"".join(self.rest), *whole]
-        self.rest, self.held = [last], len(last)
-        return records
-
-    def finish(self) -> None:
-        """Say that the stream has ended."""
-        if self.held:
-            raise RipgrepFailed("its output ends in the middle of a record")
-
-
-class Counts:
-    """Cuts the output of `--count --null` into names and counts; a name may hold a line feed."""
-
-    def __init__(self) -> None:
-        self.rest = b""
-
-    def feed(self, chunk: bytes) -> list[tuple[bytes, int]]:
-        """The counts that *chunk* completes."""
-        text = self.rest + chunk
-        found = []
-        at = 0
-        while (name_end := text.find(b"\0", at)) >= 0 and (end := text.find(b"\n", name_end)) >= 0:
-            count = text[name_end + 1 : end]
-            if not count.isdigit():
-                raise RipgrepFailed("its counts can't be read")
-            found.append((text[at:name_end], int(count)))
-            at = end + 1
-        self.rest = text[at:]
+    def take(self, records: list[bytes]) -> int:
+        """Take some events; how many of them are matches."""
+        found = 0
+        rows: list[Row] = []
+        for record in records:
+            kind = kind_of(record)
+            if kind == b"match" or kind == b"context":
+                self.path = self.path or path_of(self.page.query.path, record)
+                row = partial(row_of, self.path, record)
+                rows.append(row if len(record) <= self.kept else row())
+                found += kind == b"match"
+            else:  # a file begins or ends
+                self.put(rows)
+                rows, self.path = [], ""
+        self.put(rows)
         return found
 
+    def put(self, rows: list[Row]) -> None:
+        if rows:
+            self.page.add(self.path, rows)
+
     def finish(self) -> None:
         """Say that the stream has ended."""
-        if self.rest:
-            raise RipgrepFailed("its output ends in the middle of a record")
+
+
+def kind_of(record: bytes) -> bytes:
+    """What kind of event *record* is; of most it is the first word."""
+    import orjson
+
+    if found := KIND.match(record):
+        return found[1]
+    try:
+        return str(orjson.loads(record)["type"]).encode()
+    except (ValueError, KeyError, TypeError) as error:
+        raise RipgrepFailed(UNREADABLE) from error
+
+
+def path_of(folder: str, record: bytes) -> str:
+    """The path of the file that the event *record* is about, in a search in *folder*."""
+    import orjson
+
+    try:
+        return absolute(folder, bytes_of(orjson.loads(record)["data"]["path"]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RipgrepFailed(UNREADABLE) from error
+
+
+def row_of(path: str, record: bytes) -> SearchLine:
+    """The row in an event about one line of *path*."""
+    import orjson
+
+    try:
+        event = orjson.loads(record)
+        data = event["data"]
+        match_at = data["submatches"][0]["start"] if data["submatches"] else 0
+        text = shown(bytes_of(data["lines"]), match_at)
+        return SearchLine(path, data["line_number"], text, context=event["type"] == "context")
+    except (ValueError, KeyError, TypeError) as error:
+        raise RipgrepFailed(UNREADABLE) from error
 
 
 class Placed(NamedTuple):
@@ -83,7 +105,7 @@ class Placed(NamedTuple):
 
 class FileEvents:
     """
-    Takes the events and puts rows on *page*.
+    Takes the events of any search and puts rows on *page*.
 
     The rows of one file are held back until its end where that decides about them: in a file that was
     named, and in count mode. A line of context is held back until a match follows it or the file ends:
@@ -93,13 +115,18 @@ class FileEvents:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.query = page.query
+        self.folder = folder_of(page.query)
         self.holds = page.query.mode != "content" or not os.path.isdir(page.query.path)
         self.held: list[Placed] = []
         self.context: list[Placed] = []
         self.last_match = 0
 
-    def take(self, record: bytes) -> bool:
-        """Take one event; whether it is a match."""
+    def take(self, records: list[bytes]) -> int:
+        """Take some events; how many of them are matches."""
+        return sum(map(self.take_one, records))
+
+    def take_one(self, record: bytes) -> bool:
+        """Take an event; whether it is a match."""
         import orjson
 
         try:
@@ -114,7 +141,7 @@ class FileEvents:
             elif kind == "end":
                 self.finish(data.get("binary_offset"))
         except (ValueError, KeyError, TypeError, IndexError) as error:
-            raise RipgrepFailed("its JSON can't be read") from error
+            raise RipgrepFailed(UNREADABLE) from error
         if self.held and not self.holds:
             self.page.add(self.held[0].row.path, [placed.row for placed in self.held])
             self.held = []
@@ -122,7 +149,7 @@ class FileEvents:
 
     def rows(self, data: dict[str, Any], *, context: bool) -> list[Placed]:
         """The rows of one event; a match that spans lines is one event."""
-        path = absolute(self.query, bytes_of(data["path"]))
+        path = absolute(self.folder, bytes_of(data["path"]))
         text = bytes_of(data["lines"])
         starts = [match["start"] for match in data["submatches"]]
         number, offset = data["line_number"], data["absolute_offset"]
@@ -154,10 +181,14 @@ class FileEvents:
             self.page.add(path, [SearchLine(path, count=len(held))])
 
 
-def absolute(query: SearchQuery, name: bytes) -> str:
-    """The absolute path of the file that ripgrep calls *name*."""
-    folder = query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
+def absolute(folder: str, name: bytes) -> str:
+    """The absolute path of the file that ripgrep calls *name*, which runs in *folder*."""
     return os.path.join(folder, os.fsdecode(name))
+
+
+def folder_of(query: SearchQuery) -> str:
+    """Where ripgrep runs: its globs start there."""
+    return query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
 
 
 def bytes_of(value: dict[str, str]) -> bytes:

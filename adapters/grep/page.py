@@ -2,10 +2,13 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from norma.adapters.grep.expression import Node
 from norma.ports.file_search import SearchLine, SearchQuery
+
+Row: TypeAlias = SearchLine | Callable[[], SearchLine]
+"""A row, or what reads it when it is shown."""
 
 COUNTED = 1000
 """Rows behind the page that are counted; where there are more, nobody knows how many."""
@@ -32,7 +35,7 @@ class Page:
         self.query = job.query
         self.excluded = job.excluded
         self.beyond = beyond
-        self.rows: dict[str, list[SearchLine]] = {}
+        self.rows: dict[str, list[Row]] = {}
         self.left_out: set[str] = set()
         self.count = 0
 
@@ -41,7 +44,7 @@ class Page:
         """Whether nothing that comes later in the order can change the answer."""
         return self.query.limit > 0 and self.count > self.query.offset + self.query.limit + self.beyond
 
-    def add(self, path: str, rows: Sequence[SearchLine]) -> None:
+    def add(self, path: str, rows: Sequence[Row]) -> None:
         """Take *rows* of the file at *path*, in the order of their lines."""
         if path in self.left_out:
             return
@@ -64,7 +67,8 @@ class Page:
         """The page: path by path, line by line."""
         start, limit = self.query.offset, self.query.limit
         found = [row for path in sorted(self.rows, key=order) for row in self.rows[path]]
-        return tuple(found[start : start + limit] if limit else found[start:])
+        page = found[start : start + limit] if limit else found[start:]
+        return tuple(row if isinstance(row, SearchLine) else row() for row in page)
 
     def more(self) -> int:
         """How many rows follow the page, -1 if that was not counted to the end."""
@@ -75,7 +79,7 @@ class Page:
     def notes(self) -> list[str]:
         """What the page has to say about files that were left out."""
         hidden = len(self.left_out)
-        if self.full:
+        if self.full and hidden:
             # Where a full page stopped searching differs between backends, so count up to its last row only.
             shown = self.lines()
             last = order(shown[-1].path) if shown else []

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from norma.adapters.grep.child import Child, running
-from norma.adapters.grep.events import Counts, FileEvents, Records, RipgrepFailed, absolute
+from norma.adapters.grep.events import FileEvents, FolderEvents, absolute, folder_of
 from norma.adapters.grep.page import Job, Page
+from norma.adapters.grep.records import Counts, Records, RipgrepFailed
 from norma.adapters.grep.spelling import for_ripgrep
 from norma.adapters.grep.worker import contents
 from norma.ports.file_search import SearchLine, SearchQuery
@@ -88,47 +89,60 @@ class Ripgrep:
     async def read(self, page: Page, child: Child) -> int:
         """Put what *child* prints on *page*, until that is full; the number of records."""
         if reads_events(page.query):
-            return await self.read_events(page, child)
-        return await (self.read_counts if page.query.mode == "count" else self.read_names)(page, child)
+            return await read_events(page, child)
+        return await (read_counts if page.query.mode == "count" else read_names)(page, child)
 
-    async def read_events(self, page: Page, child: Child) -> int:
-        found = 0
-        records = Records(b"\n")
-        events = FileEvents(page)
-        async for chunk in child.output():
-            for record in records.feed(chunk):
-                found += events.take(record)
-                if page.full:
-                    return found
+
+async def read_events(page: Page, child: Child) -> int:
+    records = Records(b"\n")
+    events = (FolderEvents if one_row_an_event(page.query) else FileEvents)(page)
+    found = 0
+
+    def take(chunk: bytes) -> bool:
+        nonlocal found
+        found += events.take(records.feed(chunk))
+        return page.full
+
+    if await child.read(take, pauses=True):
         records.finish()
         events.finish()
-        return found
+    return found
 
-    async def read_names(self, page: Page, child: Child) -> int:
-        found = 0
-        records = Records(b"\0")
-        async for chunk in child.output():
-            for name in records.feed(chunk):
-                found += 1
-                path = absolute(page.query, name)
-                page.add(path, [SearchLine(path)])
-            if page.full:
-                return found
+
+async def read_names(page: Page, child: Child) -> int:
+    records = Records(b"\0")
+    folder = page.query.path
+    found = 0
+
+    def take(chunk: bytes) -> bool:
+        nonlocal found
+        for name in records.feed(chunk):
+            found += 1
+            path = absolute(folder, name)
+            page.add(path, (SearchLine(path),))
+        return page.full
+
+    if await child.read(take, pauses=True):
         records.finish()
-        return found
+    return found
 
-    async def read_counts(self, page: Page, child: Child) -> int:
-        found = 0
-        counts = Counts()
-        async for chunk in child.output():
-            for name, count in counts.feed(chunk):
-                found += 1
-                path = absolute(page.query, name)
-                page.add(path, [SearchLine(path, count=count)])
-            if page.full:
-                return found
+
+async def read_counts(page: Page, child: Child) -> int:
+    counts = Counts()
+    folder = page.query.path
+    found = 0
+
+    def take(chunk: bytes) -> bool:
+        nonlocal found
+        for name, count in counts.feed(chunk):
+            found += 1
+            path = absolute(folder, name)
+            page.add(path, (SearchLine(path, count=count),))
+        return page.full
+
+    if await child.read(take, pauses=True):
         counts.finish()
-        return found
+    return found
 
 
 def begins_binary(path: str) -> bool:
@@ -155,9 +169,9 @@ def reads_events(query: SearchQuery) -> bool:
     )
 
 
-def folder_of(query: SearchQuery) -> str:
-    """Where ripgrep runs: its globs start there."""
-    return query.path if os.path.isdir(query.path) else os.path.dirname(query.path)
+def one_row_an_event(query: SearchQuery) -> bool:
+    """Whether each match and each line of context is an event, and neither of them is taken back."""
+    return query.mode == "content" and not query.multiline and os.path.isdir(query.path)
 
 
 def judged(status: int, found: int, complaint: str) -> list[str]:

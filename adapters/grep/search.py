@@ -16,7 +16,6 @@ from typing import Literal
 from attrs import evolve
 
 from norma.adapters.grep.builtin import Builtin
-from norma.adapters.grep.events import RipgrepFailed
 from norma.adapters.grep.expression import PatternError
 from norma.adapters.grep.file_types import globs_of
 from norma.adapters.grep.finding import Finder, Found
@@ -24,6 +23,7 @@ from norma.adapters.grep.globs import expression
 from norma.adapters.grep.npm import Npm
 from norma.adapters.grep.page import Job, Page
 from norma.adapters.grep.parser import parse
+from norma.adapters.grep.records import RipgrepFailed
 from norma.adapters.grep.ripgrep import Ripgrep
 from norma.adapters.grep.shared import Shared
 from norma.ports.errors import Refused

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
+from norma.adapters.grep.patience import patiently
+
 T = TypeVar("T")
 
 
@@ -42,4 +44,4 @@ class Shared(Generic[T]):
         if task is not None and not task.done():
             self.task = None
             task.cancel()
-            await asyncio.wait([task])
+            await patiently((task,))
