@@ -33,12 +33,14 @@ from norma.app.later import (
     AnthropicModel,
     GitIgnore,
     GrepSearch,
+    LaterDocuments,
     LaterEmbedded,
     LaterPages,
     LaterSearch,
     LaterWebSearch,
     OpenAIChatModel,
     OpenAIResponsesModel,
+    PdfDocuments,
     ServerTools,
     StandardUrls,
     embedded_model,
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from norma.ports.approver import Approver
     from norma.ports.clock import Clock
     from norma.ports.commands import CommandRunner, CommandTasks
+    from norma.ports.documents import Documents
     from norma.ports.file_search import FileSearch
     from norma.ports.files import IgnoreRules, Workspace
     from norma.ports.journal import Journal
@@ -105,6 +108,8 @@ class Container(DeclarativeContainer):
     grep: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
     search: Provider[FileSearch] = Singleton(LaterSearch, grep.provider)
     ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
+    pdf: Provider[Documents] = Singleton(PdfDocuments)
+    documents: Provider[Documents] = Singleton(LaterDocuments, pdf.provider)
     tasks: Provider[CommandTasks] = Singleton(ShellTasks, settings.provided.shell.env)
     background: Provider[CommandTasks | None] = Call(background_tasks, settings, tasks)
     commands: Provider[CommandRunner] = Singleton(ShellRunner, settings.provided.shell.env, tasks=background)
@@ -141,6 +146,7 @@ class Container(DeclarativeContainer):
         tasks=background,
         clock=clock,
         ignores=ignores,
+        documents=documents,
         pages=pages,
         web_search=web_search,
         search_limit=settings.provided.search.limit,

@@ -20,6 +20,7 @@ def _test() -> Mapping[str, Callable[[], Any]]:
     from norma.adapters.memory.approver import FixedApprover
     from norma.adapters.memory.clock import ManualClock
     from norma.adapters.memory.commands import ScriptedCommands
+    from norma.adapters.memory.documents import ScriptedDocuments
     from norma.adapters.memory.journal import MemoryJournal
     from norma.adapters.memory.model import ScriptedModel
     from norma.adapters.memory.pages import ScriptedPages
@@ -34,6 +35,7 @@ def _test() -> Mapping[str, Callable[[], Any]]:
         "workspace": MemoryWorkspace,
         "search": lambda: ScriptedSearch({}),
         "commands": lambda: ScriptedCommands({}),
+        "documents": lambda: ScriptedDocuments({}),
         "pages": lambda: ScriptedPages({}),
         "web_search": lambda: ScriptedWebSearch({}),
         "tasks": lambda: ScriptedTasks({}),

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from norma.domain.model.failures import Failure
+from norma.ports.documents import DocumentPage, Documents
 from norma.ports.errors import ModelError
 from norma.ports.file_search import FileSearch, Permit, SearchQuery, SearchResult
 from norma.ports.model import ChatModel
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from norma.adapters.grep.search import GrepSearch
     from norma.adapters.openai_chat.model import OpenAIChatModel
     from norma.adapters.openai_responses.model import OpenAIResponsesModel
+    from norma.adapters.pdf.documents import PdfDocuments
     from norma.adapters.urls.parser import StandardUrls
     from norma.app.embedding import embedded_model
     from norma.app.server_offers import server_offers
@@ -47,6 +49,7 @@ else:
     GrepSearch = _later("norma.adapters.grep.search", "GrepSearch")
     OpenAIChatModel = _later("norma.adapters.openai_chat.model", "OpenAIChatModel")
     OpenAIResponsesModel = _later("norma.adapters.openai_responses.model", "OpenAIResponsesModel")
+    PdfDocuments = _later("norma.adapters.pdf.documents", "PdfDocuments")
     ServerTools = _later("norma.domain.tools.servers", "ServerTools")
     StandardUrls = _later("norma.adapters.urls.parser", "StandardUrls")
     embedded_model = _later("norma.app.embedding", "embedded_model")
@@ -59,12 +62,14 @@ __all__ = [
     "AnthropicModel",
     "GitIgnore",
     "GrepSearch",
+    "LaterDocuments",
     "LaterEmbedded",
     "LaterPages",
     "LaterSearch",
     "LaterWebSearch",
     "OpenAIChatModel",
     "OpenAIResponsesModel",
+    "PdfDocuments",
     "ServerTools",
     "StandardUrls",
     "embedded_model",
@@ -105,6 +110,16 @@ class LaterSearch(FileSearch):
         permit: Permit | None = None,
     ) -> SearchResult:
         return await self._part.get().search(query, progress=progress, excluded=excluded, permit=permit)
+
+
+class LaterDocuments(Documents):
+    """The documents that *make* makes, from the first one on."""
+
+    def __init__(self, make: Callable[[], Documents]) -> None:
+        self._part = _Once(make)
+
+    async def read(self, data: bytes, page: Callable[[DocumentPage], bool], *, first: int = 1) -> None:
+        await self._part.get().read(data, page, first=first)
 
 
 class LaterPages(PageFetch):

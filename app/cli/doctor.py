@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from attrs import asdict, frozen
+from attrs import asdict
 
 from norma.app.cli.command import Command, run_async
 from norma.app.cli.output import Output
@@ -12,6 +12,7 @@ from norma.app.container import Container
 from norma.app.parts import journal_path
 from norma.app.running import models_of, open_parts
 from norma.app.settings import SettingsError
+from norma.domain.model.values import frozen
 from norma.ports.errors import PortError
 from norma.ports.file_search import SearchQuery
 
@@ -38,7 +39,10 @@ async def _report(command: Command) -> int:
             checks += [check async for check in _of_parts(container, command)]
     except SettingsError as error:
         checks.append(Check("workspace", False, str(error), "name an existing folder in workspace.roots"))
-    checks += [_extra("cli", ("prompt_toolkit", "rich"), "chat has no line editor and no colours without it")]
+    checks += [
+        _extra("cli", ("prompt_toolkit", "rich"), "chat has no line editor and no colours without it"),
+        _extra("pdf", ("pypdf",), "PDFs are described and not read without it"),
+    ]
     return report(command.output, checks)
 
 

@@ -20,6 +20,7 @@ PORTS = {
     "workspace": "Workspace",
     "search": "FileSearch",
     "commands": "CommandRunner",
+    "documents": "Documents",
     "tasks": "CommandTasks",
     "pages": "PageFetch",
     "web_search": "WebSearch",

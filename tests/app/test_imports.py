@@ -60,6 +60,7 @@ NOT_FOR_A_TURN = (
     "norma.adapters.grep.search",
     "norma.adapters.mcp",
     "norma.adapters.openai_responses",
+    "norma.adapters.pdf",
     "norma.adapters.urls",
     "norma.adapters.web_fetch",
     "norma.adapters.web_search",

@@ -10,6 +10,7 @@ from typing import Any
 from norma.adapters.files.workspace import DiskWorkspace
 from norma.adapters.grep.search import GrepSearch
 from norma.adapters.memory.tools import ScriptedTool
+from norma.adapters.pdf.documents import PdfDocuments
 from norma.adapters.process.runner import ShellRunner
 from norma.domain.policy.policy import CurrentPolicy, Policy
 from norma.domain.tools.catalogue import builtin_tools
@@ -17,6 +18,9 @@ from norma.ports.contracts import tool
 from norma.ports.contracts.pytest import contract
 from norma.ports.contracts.tool import ToolRig
 from norma.ports.tool import Tool
+from tests.adapters.grep.rigs import children
+from tests.adapters.pdf.making import document
+from tests.adapters.pdf.rigs import slow, worker_runs
 from tests.contracts.processes import processes_with
 from tests.contracts.rigs import tool_rig
 
@@ -29,7 +33,8 @@ def _tools(folder: str) -> Mapping[str, Tool]:
     search = GrepSearch(environ=os.environ)
     shell = ShellRunner({"NORMA_CONTRACT": folder})
     policy = CurrentPolicy(Policy.of("default"))
-    made = builtin_tools(DiskWorkspace([folder]), search, shell, policy)
+    documents = PdfDocuments(deadline_s=600, page_s=600)
+    made = builtin_tools(DiskWorkspace([folder]), search, shell, policy, documents=documents)
     return {one.spec.name: one for one in made}
 
 
@@ -64,6 +69,18 @@ async def endless_bash(folder: str) -> AsyncIterator[ToolRig]:
     yield ToolRig(_tools(folder)["Bash"], {"command": "echo hello"}, endless, begun.exists, left)
 
 
+@asynccontextmanager
+async def endless_read(folder: str) -> AsyncIterator[ToolRig]:
+    (Path(folder) / "a.pdf").write_bytes(document("one", "two"))
+    (Path(folder) / "slow.pdf").write_bytes(slow(1))
+
+    def left() -> str:
+        return ", ".join(children())
+
+    endless = {"file_path": "slow.pdf"}
+    yield ToolRig(_tools(folder)["Read"], {"file_path": "a.pdf"}, endless, worker_runs, left, READERS)
+
+
 ENDING = (
     builtin("Read", {"file_path": "a.txt"}),
     builtin("LS", {"path": "src"}),
@@ -75,4 +92,4 @@ ENDING = (
 )
 
 test_scripted_tool = contract(tool.CHECKS, tool_rig(ScriptedTool))
-test_builtin_tool = contract(tool.CHECKS, endless_bash, *ENDING)
+test_builtin_tool = contract(tool.CHECKS, endless_bash, endless_read, *ENDING)

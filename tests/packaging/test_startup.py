@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-LATER = ("aiohttp", "lxml", "prompt_toolkit", "rich", "xllamacpp")
+LATER = ("aiohttp", "lxml", "prompt_toolkit", "pypdf", "rich", "xllamacpp")
 
 
 def test_importing_app_leaves_heavy_packages_for_later() -> None:

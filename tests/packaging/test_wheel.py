@@ -86,6 +86,33 @@ def test_every_module_imports_without_extras(installed: Path, tmp_path: Path) ->
     assert missing == {}
 
 
+READ_A_PDF = """
+import asyncio, sys
+from norma.adapters.files.workspace import DiskWorkspace
+from norma.adapters.pdf.documents import PdfDocuments
+from norma.domain.tools.read import Read
+from norma.domain.tools.remembered import Remembered
+from norma.ports.tool import ToolRun
+
+async def main():
+    tool = Read(DiskWorkspace([sys.argv[1]]), Remembered(), PdfDocuments())
+    arguments = {"file_path": "f.pdf"}
+    output = await tool.run(ToolRun(arguments, tool.examine(arguments), print))
+    print(output.blocks[0].text)
+
+asyncio.run(main())
+"""
+
+
+def test_a_pdf_is_described_without_its_extra_and_the_extra_named(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "f.pdf").write_bytes(b"%PDF-1.7\n")
+    said = run(installed / "bin/python", "-I", "-c", READ_A_PDF, str(tmp_path), cwd=tmp_path)
+    assert said == (
+        "[f.pdf is a binary file (a PDF document, 9 bytes) and is not shown; "
+        "pip install 'norma-agent[pdf]' lets its text be read]\n"
+    )
+
+
 def test_types_reach_the_caller(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "client.py").write_text(CLIENT)
     mypy = (sys.executable, "-m", "mypy", "--strict", "--config-file=", "--python-executable")
