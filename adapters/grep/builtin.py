@@ -7,9 +7,9 @@ import signal
 import sys
 from collections.abc import Callable
 
-from norma.adapters.grep.child import Child, running
 from norma.adapters.grep.page import Job, Page
-from norma.adapters.grep.patience import patiently
+from norma.adapters.process.child import Child, running
+from norma.adapters.process.patience import patiently
 from norma.domain.model.failures import Failure
 from norma.ports.errors import PortError
 from norma.ports.file_search import SearchLine

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from norma.adapters.grep.child import answer
 from norma.adapters.grep.npm import Npm, installed
+from norma.adapters.process.child import answer
 
 VERSION = re.compile(r"ripgrep (\d+)\.\d+")
 OLDEST = 13

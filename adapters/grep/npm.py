@@ -4,7 +4,7 @@ import os
 import platform
 from collections.abc import Mapping
 
-from norma.adapters.grep.child import answer
+from norma.adapters.process.child import answer
 from norma.domain.model.actions import ANY_EFFECT, Action
 from norma.domain.policy.rules import command_rule
 

@@ -6,12 +6,12 @@ import os
 import re
 from collections.abc import Callable, Iterator
 
-from norma.adapters.grep.child import Child, running
 from norma.adapters.grep.events import FileEvents, FolderEvents, absolute, folder_of
 from norma.adapters.grep.page import Job, Page
 from norma.adapters.grep.records import Counts, Records, RipgrepFailed
 from norma.adapters.grep.spelling import for_ripgrep
 from norma.adapters.grep.worker import contents
+from norma.adapters.process.child import Child, running
 from norma.ports.file_search import SearchLine, SearchQuery
 
 ENVIRON = {"LC_ALL": "C"}

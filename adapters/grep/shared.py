@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from norma.adapters.grep.patience import patiently
+from norma.adapters.process.patience import patiently
 
 T = TypeVar("T")
 

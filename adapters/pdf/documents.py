@@ -12,7 +12,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
-from norma.adapters.grep.child import running
+from norma.adapters.process.child import running
 from norma.domain.model.failures import Failure
 from norma.ports.documents import DocumentPage, Documents, NotInstalled, Unreadable
 from norma.ports.errors import PortError

@@ -1,7 +1,7 @@
 """
 A child process that can't outlive its use: started without a shell, in a process group of its own.
 
-Above: the two backends and the search for ripgrep. Below: `subprocess.Popen`, and pipes that the loop reads.
+Above: the file search and the reading of PDFs. Below: `subprocess.Popen`, and pipes that the loop reads.
 """
 
 import asyncio
@@ -11,8 +11,8 @@ import subprocess
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager, suppress
 
-from norma.adapters.grep.patience import patiently
-from norma.adapters.grep.pipes import PipeReader, PipeWriter, dropped
+from norma.adapters.process.child_pipes import PipeReader, PipeWriter, dropped
+from norma.adapters.process.patience import patiently
 
 COMPLAINTS = 1 << 14
 """Bytes of stderr that are kept; all of it is read."""

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from norma.adapters.grep import pipes
-from norma.adapters.grep.child import answer, running
-from norma.adapters.grep.pipes import LONGEST_PAUSE_S, SHORTEST_PAUSE_S
+from norma.adapters.process import child_pipes
+from norma.adapters.process.child import answer, running
+from norma.adapters.process.child_pipes import LONGEST_PAUSE_S, SHORTEST_PAUSE_S
 from tests.adapters.grep.rigs import BACKENDS, BOUND_S, backend, children, nothing, stuck, until
 
 ENVIRON = {"PATH": os.environ["PATH"]}
@@ -197,8 +197,8 @@ async def test_many_small_pieces_are_read_as_a_few() -> None:
 
 @pytest.mark.usefixtures("ends")
 async def test_a_pause_ends_with_the_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipes, "SHORTEST_PAUSE_S", 3600.0)
-    monkeypatch.setattr(pipes, "LONGEST_PAUSE_S", 3600.0)
+    monkeypatch.setattr(child_pipes, "SHORTEST_PAUSE_S", 3600.0)
+    monkeypatch.setattr(child_pipes, "LONGEST_PAUSE_S", 3600.0)
     pieces: list[bytes] = []
 
     def take(piece: bytes) -> bool:
