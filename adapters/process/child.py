@@ -33,7 +33,13 @@ class Child:
     """
 
     def __init__(
-        self, command: tuple[str, ...], environ: Mapping[str, str], cwd: str | None, given: bytes
+        self,
+        command: tuple[str, ...],
+        environ: Mapping[str, str],
+        *,
+        cwd: str | None,
+        given: bytes,
+        session: bool,
     ) -> None:
         self.loop = asyncio.get_running_loop()
         self.exit: asyncio.Future[int] = self.loop.create_future()
@@ -49,7 +55,8 @@ class Child:
                 stderr=subprocess.PIPE,
                 env=dict(environ),
                 cwd=cwd,
-                start_new_session=True,
+                start_new_session=session,
+                process_group=None if session else 0,
             )
         )
         assert self.process.stdout is not None
@@ -137,14 +144,22 @@ class Child:
 
 @asynccontextmanager
 async def running(
-    command: tuple[str, ...], *, environ: Mapping[str, str], cwd: str | None = None, given: bytes = b""
+    command: tuple[str, ...],
+    *,
+    environ: Mapping[str, str],
+    cwd: str | None = None,
+    given: bytes = b"",
+    session: bool = False,
 ) -> AsyncIterator[Child]:
     """
     Run *command* (its first word is a path) while the block lasts; *given* is all its input.
 
+    With *session* it has no terminal where it could ask. What never asks is better off without: on a busy
+    machine Linux lets the threads of a new session wait longer (autogroup).
+
     When the block ends, however it does, the child and its group are gone. Raises OSError if it can't start.
     """
-    child = Child(command, environ, cwd, given)
+    child = Child(command, environ, cwd=cwd, given=given, session=session)
     try:
         child.attend()
         yield child
@@ -156,7 +171,8 @@ async def answer(
     command: tuple[str, ...], *, environ: Mapping[str, str], deadline_s: float, most: int = 1 << 16
 ) -> tuple[int, str, str]:
     """
-    The exit status of *command*, and what it said on stdout (*most* bytes of it) and on stderr.
+    The exit status of *command*, and what it said on stdout (*most* bytes of it) and on stderr; it has no
+    terminal.
 
     Raises OSError if it can't start, TimeoutError after *deadline_s*; then it has been killed.
     """
@@ -166,7 +182,7 @@ async def answer(
         said.extend(piece[: most - len(said)])
         return False
 
-    async with asyncio.timeout(deadline_s), running(command, environ=environ) as child:
+    async with asyncio.timeout(deadline_s), running(command, environ=environ, session=True) as child:
         await child.read(hear)
         status = await child.ended()
         return status, said.decode("utf-8", "backslashreplace"), child.complaint()

@@ -210,3 +210,13 @@ async def test_a_pause_ends_with_the_child(tmp_path: Path, monkeypatch: pytest.M
     async with asyncio.timeout(BOUND_S), running(sh(script), environ=ENVIRON) as child:
         assert await child.read(take, pauses=True)
     assert pieces == [b"one\n", b"two\n"]
+
+
+async def test_a_child_is_in_a_group_of_its_own_and_one_that_might_ask_has_no_terminal() -> None:
+    async with running(sh("exec sleep 3600"), environ=ENVIRON) as child:
+        process = child.process.pid
+        assert (os.getpgid(process), os.getsid(process)) == (process, os.getsid(0))
+    script = sh("echo $$ $(cut -d ' ' -f 6 /proc/$$/stat)")
+    _, said, _ = await answer(script, environ=ENVIRON, deadline_s=BOUND_S)
+    process_id, session = said.split()
+    assert session == process_id
