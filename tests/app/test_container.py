@@ -12,6 +12,8 @@ from norma.app.environments import doubles
 from norma.app.running import container_of, open_norma
 from norma.app.settings import EnvironmentName
 from norma.domain.engine.engine import Engine
+from norma.ports.documents import DocumentPage
+from tests.adapters.pdf.making import document
 
 PORTS = {
     "clock": "Clock",
@@ -106,6 +108,19 @@ async def test_a_wire_makes_a_model(tmp_path: Path) -> None:
     for make in (built.wires.providers["openai-chat"], built.local_wire):
         model = make(base_url="http://127.0.0.1:1/v1", model="m", api_key=None, profile=None)
         assert model.name == "m at 127.0.0.1:1"
+    await closed(every_part(built))
+
+
+async def test_the_documents_are_read_from_the_first_one_on(tmp_path: Path) -> None:
+    built = container(tmp_path, "production")
+    texts: list[str] = []
+
+    def keep(page: DocumentPage) -> bool:
+        texts.append(page.text)
+        return True
+
+    await built.documents().read(document("one", "two"), keep, first=2)
+    assert texts == ["two"]
     await closed(every_part(built))
 
 
