@@ -1,8 +1,7 @@
 """
-A process group: a shell, and whatever it started and did not send away.
+A process group: a shell, and whatever it started and did not send away, also in groups of their own.
 
-A process that makes a session of its own (`setsid`) has left the group and is not found again;
-only a sandbox could hold it.
+A process that makes a session of its own (`setsid`) is not found again; only a sandbox could hold it.
 """
 
 import asyncio
@@ -11,11 +10,13 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from threading import Thread
 
+from norma.adapters.process.members import living, send
 from norma.adapters.process.patience import Patience
 
+SETTLE_S = 0.2
+"""For what a shell that has exited left running: most often it is about to write its last line."""
 GRACE_S = 1.0
 """From TERM to KILL."""
 DEATH_S = 5.0
@@ -30,7 +31,7 @@ class ProcessGroup:
     *stderr* None: it goes where *output* goes.
 
     Until the shell is reaped nobody else can get its number; after that the number is used only
-    while the group still has members, which keeps it taken.
+    while its session still has members, which keeps it taken.
 
     Raises OSError if the program can't be started.
     """
@@ -74,16 +75,17 @@ class ProcessGroup:
         """
         End what still runs: TERM, then KILL, and wait. True if all is gone and the shell reaped.
 
-        Does nothing to a shell that has ended and left nothing behind.
+        Does nothing to a shell that has ended and left nothing behind. What one that has ended left
+        gets a moment to end by itself: bash does not wait for `>(…)`.
         """
         gone = self._is_gone()
+        if not gone and self._exit.done():
+            gone = await self._gone_within(SETTLE_S, patience)
         for number, seconds in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, DEATH_S)):
             if gone:
                 break
-            # The group may end, or hold only processes of another user, at this very moment.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._id, number)
-            gone = await self._gone_within(seconds, patience)
+            send(self._id, number)
+            gone = await self._gone_within(seconds, patience, again=number == signal.SIGKILL)
         if self._exit.done():
             self._watcher.join()
         return gone
@@ -95,8 +97,7 @@ class ProcessGroup:
 
     def kill(self) -> None:
         """Send KILL and wait for nothing."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._id, signal.SIGKILL)
+        send(self._id, signal.SIGKILL)
 
     @property
     def status(self) -> int:
@@ -104,12 +105,15 @@ class ProcessGroup:
         status = self._process.returncode
         return -signal.SIGKILL if status is None else status
 
-    async def _gone_within(self, seconds: float, patience: Patience) -> bool:
+    async def _gone_within(self, seconds: float, patience: Patience, *, again: bool = False) -> bool:
+        """*again*: kill also what was started while the others were killed."""
         deadline = self._loop.time() + seconds
         await patience.wait(self._exit, seconds)
         while not self._is_gone():
             if self._loop.time() >= deadline:
                 return False
+            if again:
+                self.kill()
             await patience.sleep(POLL_S)
         return True
 
@@ -131,25 +135,3 @@ class ProcessGroup:
     def _saw_exit(self) -> None:
         if not self._exit.done():
             self._exit.set_result(None)
-
-
-def living(group: int) -> bool:
-    """Whether a process of *group* is alive. A dead one that its new parent has not reaped is not."""
-    try:
-        os.killpg(group, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # there are some, of another user
-        pass
-    processes = [name for name in os.listdir("/proc") if name.isdigit()] if os.path.isdir("/proc") else []
-    return not processes or any(_lives_in(group, process) for process in processes)
-
-
-def _lives_in(group: int, process: str) -> bool:
-    try:
-        text = Path("/proc", process, "stat").read_bytes()
-    except OSError:  # ended since /proc was listed
-        return False
-    # pid (name, which may hold anything) state parent group …
-    state, _, its_group = text[text.rindex(b")") + 1 :].split()[:3]
-    return int(its_group) == group and state not in (b"Z", b"X")

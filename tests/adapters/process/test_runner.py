@@ -161,6 +161,31 @@ async def test_what_the_shell_left_in_its_group_is_ended(tmp_path):
     assert processes("1113.1") == []
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "set -m; sleep 1115.1 & echo begun",
+        "set -m; (trap '' TERM; sleep 1115.1; sleep 1115.1) & echo begun",
+        "bash -c 'set -m; (sleep 1115.1 &) & timeout 1115.1 sleep 1115.1 &' & wait; echo begun",
+    ],
+)
+async def test_P7_what_made_a_group_of_its_own_is_ended_too(tmp_path, script):
+    end = await run(script, tmp_path)
+    assert (end.status, end.output, end.timed_out) == (0, "begun\n", False)
+    assert processes("1115.1") == []
+
+
+async def test_the_deadline_ends_what_timeout_runs_in_a_group_of_its_own(tmp_path):
+    end = await run("timeout 1116.1 sleep 1116.1; true", tmp_path, timeout_s=0.3)
+    assert end.timed_out
+    assert processes("1116.1") == []
+
+
+async def test_what_writes_on_for_a_moment_behind_the_shell_is_heard(tmp_path):
+    end = await run("(while kill -0 $$ 2>/dev/null; do :; done; echo late) & true", tmp_path)
+    assert end.output == "late\n"
+
+
 async def test_a_process_that_left_the_group_holds_up_nothing(tmp_path):
     script = "setsid sh -c 'echo $$; exec sleep 1114.1' & read line < go"
     os.mkfifo(tmp_path / "go")
