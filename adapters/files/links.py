@@ -6,6 +6,8 @@ import stat
 
 MOST_LINKS = 40
 """As many as Linux follows before it calls a path a loop."""
+MOST_BYTES = 4095
+"""Of a path, as Linux has it. Behind a longer one no other program could find a file again."""
 
 
 def follow(path: str, start: str) -> tuple[str, bool]:
@@ -20,6 +22,7 @@ def follow(path: str, start: str) -> tuple[str, bool]:
         OSError: a loop of links, a name that is too long, or a folder that may not be looked into.
     """
     _check_spelling(path)
+    _check_length(path)
     pending = _parts(path)
     done: list[str] = [] if path.startswith("/") else list(reversed(_parts(start)))
     missing_from: int | None = None
@@ -45,7 +48,9 @@ def follow(path: str, start: str) -> tuple[str, bool]:
         if target.startswith("/"):
             done.clear()
         pending.extend(_parts(target))
-    return "/" + "/".join(done), missing_from is None
+    found = "/" + "/".join(done)
+    _check_length(found)
+    return found, missing_from is None
 
 
 def holds(folder: str, path: str) -> bool:
@@ -62,6 +67,11 @@ def _check_spelling(path: str) -> None:
         os.fsencode(path)
     except UnicodeEncodeError as error:
         raise ValueError(f"the path can't be encoded as a file name: {path!r}") from error
+
+
+def _check_length(path: str) -> None:
+    if len(os.fsencode(path)) > MOST_BYTES:
+        raise OSError(errno.ENAMETOOLONG, f"a path can have {MOST_BYTES} bytes at most", path)
 
 
 def _parts(path: str) -> list[str]:

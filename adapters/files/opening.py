@@ -40,22 +40,42 @@ def parent_of(path: str) -> Iterator[tuple[int, str]]:
 
 
 def walk(parts: tuple[str, ...], stack: ExitStack, path: str) -> int:
-    """Open the folder at *parts* for passing through; *stack* closes what was opened."""
-    folder = _keep(stack, os.open("/", WALK))
-    for part in parts:
-        folder = enter(folder, part, stack, path)
+    """Open the folder at *parts* for passing through; *stack* closes it."""
+    folder, depth = reach(parts, stack, path)
+    if depth < len(parts):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
     return folder
 
 
-def enter(folder: int, part: str, stack: ExitStack, path: str) -> int:
-    """Open the folder *part* of the open *folder*."""
+def reach(parts: tuple[str, ...], stack: ExitStack, path: str) -> tuple[int, int]:
+    """
+    Open the deepest folder on the way along *parts* that is there, and say how many of them that are.
+
+    *stack* closes it. No other stays open on the way: there may be more of them than a process may open.
+    """
+    folder = os.open("/", WALK)
+    for depth, part in enumerate(parts):
+        try:
+            deeper = enter(folder, part, path)
+        except FileNotFoundError:
+            return keep(stack, folder), depth
+        except BaseException:
+            os.close(folder)
+            raise
+        os.close(folder)
+        folder = deeper
+    return keep(stack, folder), len(parts)
+
+
+def enter(folder: int, part: str, path: str) -> int:
+    """Open the folder *part* of the open *folder*; the caller closes it."""
     with naming(path, part, folder):
-        return _keep(stack, os.open(part, WALK, dir_fd=folder))
+        return os.open(part, WALK, dir_fd=folder)
 
 
 def for_reading(folder: int, stack: ExitStack) -> int:
     """A folder that was opened for passing through, opened again for listing and fsync."""
-    return _keep(stack, os.open(".", LIST, dir_fd=folder))
+    return keep(stack, os.open(".", LIST, dir_fd=folder))
 
 
 @contextmanager
@@ -90,7 +110,8 @@ def stamp_of(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
 
 
-def _keep(stack: ExitStack, descriptor: int) -> int:
+def keep(stack: ExitStack, descriptor: int) -> int:
+    """Have *stack* close *descriptor*."""
     stack.callback(os.close, descriptor)
     return descriptor
 

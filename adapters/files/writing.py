@@ -12,7 +12,16 @@ import secrets
 import stat
 from contextlib import ExitStack, suppress
 
-from norma.adapters.files.opening import enter, for_reading, naming, require_regular, split, stamp_of, walk
+from norma.adapters.files.opening import (
+    enter,
+    for_reading,
+    keep,
+    naming,
+    reach,
+    require_regular,
+    split,
+    stamp_of,
+)
 from norma.adapters.files.threads import Stop
 
 PIECE = 1 << 20
@@ -47,19 +56,15 @@ def _folder(
 
     What was made is taken away again by *undo*, unless somebody else uses it by then.
     """
-    folder = walk((), descriptors, path)
-    changed: list[int] = []
-    for part in parts:
-        try:
-            deeper = enter(folder, part, descriptors, path)
-        except FileNotFoundError:
-            with naming(path, part, folder), suppress(FileExistsError):
-                os.mkdir(part, dir_fd=folder)
-                undo.callback(_remove_folder, part, folder)
-            changed.append(folder)
-            deeper = enter(folder, part, descriptors, path)
-        folder = deeper
-    return folder, [*changed, folder]
+    folder, depth = reach(parts, descriptors, path)
+    changed = [folder]
+    for part in parts[depth:]:
+        with naming(path, part, folder), suppress(FileExistsError):
+            os.mkdir(part, dir_fd=folder)
+            undo.callback(_remove_folder, part, folder)
+        folder = keep(descriptors, enter(folder, part, path))
+        changed.append(folder)
+    return folder, changed
 
 
 def _prepare(
@@ -82,7 +87,8 @@ def _prepare(
     _refuse_change(old, path, stamp)
     stop.check()
     temporary = f".norma-{secrets.token_hex(8)}.tmp"
-    descriptor = os.open(temporary, CREATE, 0o666, dir_fd=folder)
+    # Who may not read the old file must not read the new one either, while it has no mode yet.
+    descriptor = os.open(temporary, CREATE, 0o666 if old is None else 0o600, dir_fd=folder)
     descriptors.callback(os.close, descriptor)
     undo.callback(os.unlink, temporary, dir_fd=folder)
     _fill(descriptor, data, stop)

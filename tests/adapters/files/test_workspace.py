@@ -12,7 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from norma.adapters.files import writing
+from norma.adapters.files.links import MOST_BYTES
 from norma.adapters.files.opening import SWAPPED
+from norma.adapters.files.threads import Stop
 from norma.adapters.files.workspace import DiskWorkspace, WorkspaceMissing, WorkspaceNotFolder
 
 
@@ -224,6 +227,26 @@ async def test_G7_a_part_swapped_for_a_link_after_resolve_is_not_followed(tmp_pa
     assert tree(outside) == {"b", "f", "b/f"}
 
 
+async def test_a_path_may_have_more_folders_than_files_may_be_open(root, workspace):
+    path = "d/" * 400 + "f"
+    old = resource.getrlimit(resource.RLIMIT_NOFILE)
+    await workspace.write(str(root / path), b"x")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_files() + 50, old[1]))
+    try:
+        await workspace.write(str(root / path), b"y")
+        assert (await workspace.read(str(root / path))).data == b"y"
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, old)
+
+
+def test_a_path_too_long_for_other_programs_leads_nowhere(root, workspace):
+    longest = "d/" * ((MOST_BYTES - len(str(root)) - 1) // 2)
+    assert not workspace.resolve(longest).exists
+    for path in (longest + "f/f", "d/../" * MOST_BYTES, "\u00e9" * MOST_BYTES):
+        with pytest.raises(OSError, match=f"{MOST_BYTES} bytes at most"):
+            workspace.resolve(path)
+
+
 async def test_nothing_stays_open(root, workspace):
     (root / "f").write_text("x")
     await workspace.read(str(root / "f"))
@@ -256,6 +279,20 @@ async def test_the_mode_is_kept(root, workspace):
     (root / "f").chmod(0o741)
     await workspace.write(str(root / "f"), b"new")
     assert stat.S_IMODE((root / "f").stat().st_mode) == 0o741
+
+
+def test_the_new_bytes_of_a_private_file_are_private_from_the_start(root):
+    (root / "f").write_bytes(b"old")
+    (root / "f").chmod(0o600)
+    modes = []
+
+    class Watching(Stop):
+        def check(self) -> None:
+            modes.extend(stat.S_IMODE(path.stat().st_mode) for path in root.glob(".norma-*"))
+
+    writing.write(str(root / "f"), bytes(3 << 20), None, Watching())
+    assert len(modes) > 3
+    assert set(modes) == {0o600}
 
 
 async def test_a_new_file_has_the_mode_that_the_umask_leaves(root, workspace):
