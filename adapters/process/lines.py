@@ -27,7 +27,7 @@ class Lines:
         if self._bundles > MOST_BUNDLES:
             return
         *whole, self._part = (self._part + text).split("\n")
-        self._part = self._part[:MOST_CHARACTERS]
+        self._part = self._part[: MOST_CHARACTERS + 1]  # one more, which tells that it is cut
         for line in whole:
             self._take(line)
         if self._waiting and self._timer is None:
@@ -35,7 +35,7 @@ class Lines:
 
     def finish(self) -> None:
         """Tell what is left; no timer of this runs any more."""
-        if self._part:
+        if self._part and self._bundles <= MOST_BUNDLES:
             self._take(self._part)
             self._part = ""
         self._flush()

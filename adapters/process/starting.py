@@ -61,6 +61,12 @@ def _start(command: Command, environment: Mapping[str, str], output: int) -> Pro
         return ProcessGroup(
             (shell, "-c", "--", command.text), cwd=command.cwd, env=environment, output=output
         )
+    except OSError as error:
+        if error.errno != errno.E2BIG:
+            raise
+        size = len(command.text.encode())
+        words = f"{error.strerror}: the command has {size} bytes; write it to a file and run that"
+        raise OSError(errno.E2BIG, words) from error
     except ValueError as error:
         raise OSError(errno.EINVAL, f"the command can't be passed to a shell: {error}") from error
 

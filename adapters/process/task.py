@@ -9,6 +9,9 @@ from norma.adapters.process.spill import Spill
 from norma.adapters.process.starting import Started
 from norma.ports.commands import Command, CommandTask, TaskState
 
+NAMED_BY = 80
+"""Characters of its description or command."""
+
 
 class ShellTask:
     """One command, *seconds* after its start: watched from `begin` on, or ended already."""
@@ -34,7 +37,8 @@ class ShellTask:
     @property
     def called(self) -> str:
         """How a notice names it."""
-        return f"{self.id} ({self.description or self.command.text.strip().splitlines()[0][:80]})"
+        words = self.description or self.command.text.strip().splitlines()[0]
+        return f"{self.id} ({' '.join(words.split())[:NAMED_BY]})"
 
     @property
     def outcome(self) -> str:

@@ -58,8 +58,13 @@ class ShellTasks(CommandTasks):
                 lines.add(text)
             task.look()
 
+        def over(task: ShellTask) -> None:
+            lines.finish()  # its last lines are told before its end
+            self._over(task)
+
         started = Started(command, self.environment, receive)
-        task = self.adopt(started, command, spill, description=description)
+        task = self._new(command, spill, description, 0.0)
+        task.begin(started, over)
         task.ended.add_done_callback(lambda _: lines.finish())
         return task.info()
 
@@ -69,11 +74,9 @@ class ShellTasks(CommandTasks):
             raise OSError(errno.ESHUTDOWN, "the session is being closed, so nothing is started any more")
         return Spill(self._place, room, self._most_bytes)
 
-    def adopt(
-        self, started: Started, command: Command, spill: Spill, *, seconds: float = 0.0, description: str = ""
-    ) -> ShellTask:
+    def adopt(self, started: Started, command: Command, spill: Spill, *, seconds: float) -> ShellTask:
         """Take over a command that has run for *seconds*, without waiting; from now on it is ended here."""
-        task = self._new(command, spill, description, seconds)
+        task = self._new(command, spill, "", seconds)
         task.begin(started, self._over)
         return task
 

@@ -101,7 +101,13 @@ class Bash(Tool):
         notices = self._tasks.notices(run.session) if self._tasks is not None else ()
         failed = end.status != 0 and end.status is not None
         is_error = failed or (end.timed_out and end.status is not None)
-        return ToolOutput.of("\n".join([_view(end, timeout_s), *bracketed(notices)]), is_error=is_error)
+        view = _view(end, timeout_s, self._lost(end, run.session))
+        return ToolOutput.of("\n".join([view, *bracketed(notices)]), is_error=is_error)
+
+    def _lost(self, end: CommandEnd, session: str) -> str:
+        """What could not be kept of the output, in words."""
+        tasks = self._tasks.tasks(session) if self._tasks is not None and end.task is not None else ()
+        return next((task.why for task in tasks if task.id == end.task), "")
 
 
 def command_action(tool: str, command: str, workspace: Workspace) -> Action:
@@ -158,11 +164,12 @@ def bracketed(notes: Iterable[str]) -> Iterator[str]:
     return (f"[{note}]" for note in notes)
 
 
-def _view(end: CommandEnd, timeout_s: float) -> str:
+def _view(end: CommandEnd, timeout_s: float, lost: str) -> str:
     lines = [end.output.removesuffix("\n")] if end.output else ["[no output]"]
     if end.omitted:
+        all_of_it = f"its beginning ({lost})" if lost else "all of it"
         how = (
-            f"TaskOutput with task_id={end.task} and offset=0 shows all of it"
+            f"TaskOutput with task_id={end.task} and offset=0 shows {all_of_it}"
             if end.task is not None
             else "to see all of it, send it to a file and Read that"
         )

@@ -16,6 +16,8 @@ from norma.ports.tool import Tool, ToolOutput, ToolRun
 
 WAIT_MS = 30_000
 MOST_MS = 600_000
+MOST_SHOWN = 300
+"""Characters of each task's command in a list."""
 
 TASK_OUTPUT = ToolSpec(
     "TaskOutput",
@@ -177,4 +179,5 @@ def _state(task: CommandTask) -> str:
 
 
 def _called(task: CommandTask) -> str:
-    return printable(task.description or task.command)
+    words = printable(task.description or task.command)
+    return words if len(words) <= MOST_SHOWN else f"{words[:MOST_SHOWN]}…"

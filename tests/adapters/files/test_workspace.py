@@ -284,7 +284,7 @@ async def test_the_mode_is_kept(root, workspace):
 def test_the_new_bytes_of_a_private_file_are_private_from_the_start(root):
     (root / "f").write_bytes(b"old")
     (root / "f").chmod(0o600)
-    modes = []
+    modes: list[int] = []
 
     class Watching(Stop):
         def check(self) -> None:

@@ -211,7 +211,7 @@ async def test_a_flood_does_not_hold_up_the_deadline(tmp_path):
     [
         ("true", "/no/such/folder", "/no/such/folder"),
         ("a\0b", "/", "null"),
-        ("x" * 3_000_000, "/", "too long"),
+        ("x" * 3_000_000, "/", "too long: the command has 3000000 bytes; write it to a file"),
     ],
 )
 async def test_what_cannot_start_is_an_oserror_and_leaves_nothing_open(text, cwd, words):

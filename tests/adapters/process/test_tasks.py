@@ -231,13 +231,14 @@ async def test_lines_are_told_in_bundles_and_cut():
     lines = Lines(tell)
     lines.add("a\nb")
     lines.add("c\n" + "x" * 1000 + "\n" + "y" * 1000)
-    lines.add("".join(f"{n}\n" for n in range(100)))
+    lines.add("\n" + "".join(f"{n}\n" for n in range(99)))
     assert told == []
     lines.finish()
     (bundle,) = told
     first = bundle.split("\n")
     assert first[:2] == ["a", "bc"]
     assert first[2] == "x" * 300 + "…"
+    assert first[3] == "y" * 300 + "…"
     assert first[-1] == f"[and {100 + 3 - MOST_LINES} more lines]"
     later.clear()
     lines.add("later\n")
@@ -253,3 +254,26 @@ async def test_what_prints_without_end_is_not_told_without_end():
         lines.finish()
     assert len(told) == MOST_BUNDLES + 1
     assert told[-1] == f"{MOST_BUNDLES}\n[it prints too much; no more of it is told, TaskOutput shows it]"
+
+
+async def test_what_is_left_when_too_much_was_told_is_not_told_at_the_end():
+    told: list[str] = []
+    lines = Lines(told.append)
+    for number in range(MOST_BUNDLES):
+        lines.add(f"{number}\n")
+        lines.finish()
+    lines.add("last\npart")
+    lines._flush()  # as its timer does
+    lines.finish()
+    assert len(told) == MOST_BUNDLES + 1
+
+
+async def test_the_last_lines_of_a_watched_task_are_told_before_its_end(tmp_path, tasks):
+    await tasks.start(
+        command("echo one; echo two; echo -n three", tmp_path), watched=True, description="a\nb"
+    )
+    await ended(tasks, "task_1")
+    assert tasks.notices("me") == (
+        "task_1 (a b) prints:\none\ntwo\nthree",
+        "task_1 (a b) has ended: completed, exit code 0. TaskOutput shows what it printed.",
+    )

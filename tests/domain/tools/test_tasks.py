@@ -68,6 +68,20 @@ async def test_what_bash_left_out_is_read_with_task_output(host):
     assert "".join(parts).replace("\n", "") == "".join(map(str, range(1, 20001)))
 
 
+async def test_bash_says_how_much_of_a_cut_output_could_be_kept(tmp_path):
+    tasks = ShellTasks(most_bytes=40_000)
+    host = Host(tmp_path, commands=ShellRunner(tasks=tasks), tasks=tasks)
+    text = await host.text("Bash", {"command": "seq 1 20000"})
+    assert "offset=0 shows its beginning (only the first 40000 bytes of its output were kept)]" in text
+    await tasks.aclose()
+
+
+async def test_a_list_of_tasks_cuts_long_commands(host):
+    await host.run("Bash", {"command": "true " + "é" * 1000, "run_in_background": True})
+    text = await host.text("TaskList", {})
+    assert text.endswith(f"\ttrue {'é' * 295}…")
+
+
 async def test_without_an_offset_the_last_part_is_shown(host):
     await host.run("Bash", {"command": "seq 1 20000"})
     text = await host.text("TaskOutput", {"task_id": "task_1", "max_bytes": 12})
