@@ -191,6 +191,25 @@ async def test_G5_TC88_a_flood_of_complaints_stops_nothing(
     assert len(result.notes) < 10
 
 
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"type":"match","data":{"path":{"text":"a.txt"},"lines":{},"line_number":1,"submatches":[]}}',
+        '{"type":"match","data":{"lines":{"text":"needle"},"line_number":1,"submatches":[]}}',
+        '{"type":"match","data":',
+        "needle",
+    ],
+)
+async def test_G5_a_row_that_cannot_be_read_leaves_the_answer_to_python(
+    record: str, query: SearchQuery, tmp_path: Path
+) -> None:
+    program = tmp_path / "rg"
+    program.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo 'ripgrep 15.1.0' || echo '{record}'\n")
+    program.chmod(0o755)
+    search = GrepSearch(environ={"PATH": os.environ["PATH"]}, ripgrep=str(program))
+    assert_python(await ask(search, query), "its JSON can't be read")
+
+
 async def test_G4_TC89_with_nobody_to_ask_npm_is_not_run(
     bare: Path, query: SearchQuery, tmp_path: Path, fakes: Path
 ) -> None:
