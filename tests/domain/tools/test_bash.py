@@ -1,6 +1,7 @@
 """The Bash tool, over scripted and real commands."""
 
 import asyncio
+from time import process_time
 
 import pytest
 
@@ -90,6 +91,14 @@ def test_what_is_no_command_is_refused(tmp_path, command):
         "cd x && sudo rm -r --no-preserve-root /",
         "/bin/rm --recursive /",
         "true;rm -rf / ;true",
+        "rm -rf '/'",
+        "rm / -rf -- x",
+        "rm -rf \\\n  /",
+        "if true; then LANG=C rm -rf /./; fi",
+        "sudo -n env command \\rm -fR //",
+        "x=$(rm -f /*)",
+        "f() { f|f& }; f",
+        "mkfs -t ext4 '/dev/sda'",
         ":(){ :|:& };:",
         "mkfs.ext4 /dev/sda1",
         "sudo dd if=/dev/zero of=/dev/nvme0n1 bs=1M",
@@ -102,10 +111,32 @@ def test_commands_that_ruin_the_machine_are_refused_in_every_mode(tmp_path, comm
 
 @pytest.mark.parametrize(
     "command",
-    ["rm -rf /tmp/x", "rm -rf ./", "rm x", "grep -rf / x", "echo mkfs", "dd if=a of=b", "farm -rf /", "ls /"],
+    [
+        "rm -rf /tmp/x",
+        "rm -rf ./",
+        "rm x",
+        "grep -rf / x",
+        "echo mkfs",
+        "dd if=a of=b",
+        "farm -rf /",
+        "ls /",
+        "rm -rf build /tmp/x",
+        "git commit -m 'rm -rf / is bad'",
+        "rm --interactive /",
+        "a() { a | b & }; a",
+    ],
 )
 def test_ordinary_commands_are_not(command):
     assert ruin(command) is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["\n", "(", ";a", ":(", " ;", ": ", "rm ", "rm -r /", "sudo ", "a b() {a|", "-w", "x/"]
+)
+def test_the_look_for_ruin_takes_time_by_the_length_of_the_command(piece):
+    before = process_time()
+    ruin(piece * (500_000 // len(piece)) + "x")
+    assert process_time() - before < 5
 
 
 async def test_a_command_that_can_not_start_is_told_in_words(tmp_path):
