@@ -1,13 +1,18 @@
 """
-Classes of values. What `attrs.frozen` does, for less than half: a start of Norma makes some 150 of them.
+Classes of values: what `attrs.frozen` makes, made when it is first needed.
 
-attrs writes `__init__`, `__repr__`, `__eq__` and `__hash__` anew for each class and compiles them. Here it
-does so for `__init__` alone: the other three are the same functions for all classes, and read the fields when
-they are called.
+For each class attrs writes some methods and compiles them, which takes longer than all else that happens
+while a module is imported. Norma has some 200 such classes, and a turn uses a few dozen. So a class
+starts with its slots and its own methods, and with a `_Later` in the place of each thing that attrs
+would add. Whoever looks one up, Python itself to make or to compare a value, has attrs make the class
+once more, and what this other class has more is moved over. From then on the class is like any other of
+attrs'. What shows and compares values is apart, since most values never are.
+
+What is wrong with the fields of a class, such as one without a default behind one with, is told then,
+too.
 """
 
-from functools import cache
-from reprlib import recursive_repr
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -19,52 +24,65 @@ if TYPE_CHECKING:
 else:
 
     def frozen(cls):
-        """*cls* as `attrs.frozen` makes it. What it defines itself of the three stays."""
-        own = vars(cls)
-        if "__repr__" not in own:
-            cls.__repr__ = _shown
-        if "__eq__" not in own:
-            cls.__eq__ = _equal
-            if "__hash__" not in own:
-                cls.__hash__ = _hashed
-        return attrs.frozen(cls)  # writes none that is there
+        """*cls* as `attrs.frozen` makes it. TypeError if a method of it uses `super`, and so this class."""
+        own = dict(vars(cls))
+        if any(map(_uses_super, own.values())):
+            raise TypeError(f"a method of {cls.__name__} uses super, use attrs.frozen")
+        fields = [name for name, hint in get_annotations(cls).items() if not _is_of_class(hint)]
+        for name in ("__dict__", "__weakref__", *fields):
+            own.pop(name, None)
+        own |= {"__slots__": (*fields, "__weakref__"), "__qualname__": cls.__qualname__, _WRITTEN: cls}
+        return type(cls)(cls.__name__, cls.__bases__, _LATER | own)
 
 
-@recursive_repr("...")
-def _shown(self: Any) -> str:
-    kind = self.__class__
-    fields = ", ".join(f"{name}={show(getattr(self, name))}" for name, show in _fields_shown(kind))
-    return f"{kind.__qualname__.rsplit('>.', 1)[-1]}({fields})"
+class _Later:
+    """Stands in all classes for what attrs makes of them under *name*, until it is looked up."""
+
+    def __init__(self, name: str, *, compares: bool) -> None:
+        self._name = name
+        self.compares = compares
+
+    def __get__(self, value: object, kind: type | None = None) -> Any:
+        kind = type(value) if kind is None else kind
+        owner = next(one for one in kind.__mro__ if vars(one).get(self._name) is self)
+        _make(owner, compares=self.compares)
+        return getattr(kind if value is None else value, self._name)
 
 
-def _equal(self: Any, other: Any) -> Any:
-    kind = self.__class__
-    if other.__class__ is not kind:
-        return NotImplemented
-    return all(getattr(self, name) == getattr(other, name) for name in _fields_compared(kind))
+_WRITTEN = "__written__"
+"""Where a class keeps itself as it stands in its module."""
+
+_COMPARING = ("__repr__", "__eq__", "__ne__", "__hash__")
+_USING = (
+    "__init__",
+    "__setattr__",
+    "__delattr__",
+    "__getstate__",
+    "__setstate__",
+    "__match_args__",
+    "__attrs_attrs__",
+    "__attrs_props__",
+)
+_LATER = {name: _Later(name, compares=name in _COMPARING) for name in (*_USING, *_COMPARING)}
 
 
-def _hashed(self: Any) -> int:
-    kind = self.__class__
-    return hash((kind, *[getattr(self, name) for name in _fields_hashed(kind)]))
+def _make(kind: type, *, compares: bool) -> None:
+    """Give *kind* what attrs makes of it: what shows and compares its values, or all the rest."""
+    written: type = vars(kind)[_WRITTEN]
+    made = vars(attrs.frozen(written) if compares else attrs.frozen(repr=False, eq=False)(written))
+    own = dict(vars(kind))
+    waiting = {name for name, one in own.items() if isinstance(one, _Later) and one.compares is compares}
+    more = set() if compares else made.keys() - own.keys()
+    for name in (waiting | more) & made.keys():
+        setattr(kind, name, made[name])
+    for name in waiting - made.keys():  # the class has its own of the same kind
+        delattr(kind, name)
 
 
-@cache
-def _fields_shown(kind: type) -> tuple[tuple[str, Any], ...]:
-    """The fields that stand in a repr, and what shows each."""
-    return tuple((one.name, repr if one.repr is True else one.repr) for one in attrs.fields(kind) if one.repr)
+def _is_of_class(hint: object) -> bool:
+    return str(hint).strip("'\"").startswith(("ClassVar", "typing.ClassVar"))
 
 
-@cache
-def _fields_compared(kind: type) -> tuple[str, ...]:
-    """The fields that make two values differ. TypeError if one is compared by a function."""
-    for one in attrs.fields(kind):
-        if one.eq_key is not None:
-            raise TypeError(f"{kind.__name__}.{one.name} is compared by a function, use attrs.frozen")
-    return tuple(one.name for one in attrs.fields(kind) if one.eq)
-
-
-@cache
-def _fields_hashed(kind: type) -> tuple[str, ...]:
-    fields = attrs.fields(kind)
-    return tuple(one.name for one in fields if (one.eq if one.hash is None else one.hash))
+def _uses_super(method: Any) -> bool:
+    function = getattr(method, "fget", None) or getattr(method, "__func__", method)
+    return "__class__" in getattr(getattr(function, "__code__", None), "co_freevars", ())

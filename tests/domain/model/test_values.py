@@ -3,13 +3,20 @@
 import copy
 import inspect
 import pickle
+import sys
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any, ClassVar
 
 import attrs
 import pytest
 from attrs import field
 
+import norma.adapters
+import norma.app
+import norma.domain
+import norma.ports
 from norma.domain.model.values import frozen
 
 
@@ -152,10 +159,93 @@ def test_a_class_with_an_equality_of_its_own_and_no_hash_has_none() -> None:
         hash(Own("a"))
 
 
-def test_a_field_that_is_compared_by_a_function_is_refused() -> None:
+def test_a_field_can_be_compared_by_a_function() -> None:
     @frozen
     class Folded:
         text: str = field(eq=str.lower)
 
-    with pytest.raises(TypeError, match=r"Folded\.text is compared by a function"):
-        assert Folded("a") == Folded("A")
+    assert Folded("a") == Folded("A")
+    assert hash(Folded("a")) == hash(Folded("A"))
+
+
+def test_attrs_is_asked_at_the_first_use_and_not_before() -> None:
+    @frozen
+    class Wrong:
+        first: int = 1
+        second: int  # type: ignore[misc]  # that is what is wrong
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="No mandatory attributes allowed"):
+            Wrong(1, 2)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [attrs.fields, attrs.has, inspect.signature, lambda kind: kind.__match_args__, lambda kind: kind(1)],
+)
+def test_whatever_is_looked_at_first_is_what_attrs_makes(use: Callable[[type], object]) -> None:
+    assert repr(use(made_by(frozen))) == repr(use(made_by(attrs.frozen)))
+
+
+def test_a_class_has_in_the_end_what_attrs_gives_it() -> None:
+    ours = made_by(frozen)
+    assert repr(ours(1)), hash(ours(1))
+    assert vars(ours).keys() == {*vars(THEIRS), "__written__"}
+
+
+def test_a_value_made_without_its_init_is_frozen_too() -> None:
+    value: Any = object.__new__(made_by(frozen))
+    with pytest.raises(attrs.exceptions.FrozenInstanceError):
+        value.plain = 1
+
+
+def test_a_class_with_a_state_of_its_own_keeps_it() -> None:
+    @frozen
+    class Own:
+        text: str
+
+        def __getstate__(self) -> dict[str, Any]:
+            return {"text": "own"}
+
+    assert Own("a").__getstate__() == {"text": "own"}
+    assert not hasattr(Own, "__setstate__")
+
+
+def test_what_belongs_to_the_class_is_no_field() -> None:
+    @frozen
+    class Marked:
+        MARK: ClassVar = True
+        QUOTED: "ClassVar[int]" = 3
+
+        text: str
+
+    assert (Marked("a").MARK, Marked.QUOTED) == (True, 3)
+    assert [one.name for one in attrs.fields(Marked)] == ["text"]
+
+
+def test_a_class_whose_method_would_look_above_the_wrong_class_is_refused() -> None:
+    class Above:
+        def said(self) -> str:
+            return "above"
+
+    with pytest.raises(TypeError, match="Below uses super, use attrs"):
+
+        @frozen
+        class Below(Above):
+            text: str
+
+            def said(self) -> str:
+                return super().said()
+
+
+def test_the_fields_of_every_class_of_ours_are_right() -> None:
+    for package in (norma.domain, norma.ports, norma.adapters, norma.app):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            if "__main__" not in module.name:
+                import_module(module.name)
+    modules = [module for name, module in sys.modules.items() if name.startswith("norma.")]
+    classes = {one for module in modules for one in vars(module).values() if isinstance(one, type)}
+    ours = [one for one in classes if "__written__" in vars(one)]
+    assert len(ours) > 150
+    for one in ours:
+        assert attrs.fields(one) is not None
