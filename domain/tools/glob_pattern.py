@@ -97,7 +97,13 @@ def _parts(text: str) -> tuple[Part, ...]:
     if ".." in parts:
         raise ValueError("a pattern can't go up with .. behind a wildcard; give the folder as the path")
     # A name such as [id].tsx fits when it is written out, too.
-    return tuple(None if part == "**" else (part, re.compile(fnmatch.translate(part))) for part in parts)
+    return tuple(None if part == "**" else (part, _matching(part)) for part in parts)
+
+
+def _matching(part: str) -> re.Pattern[str]:
+    """What *part* matches: `[^…]` is `[!…]`, and a backslash takes the meaning from what follows."""
+    plain = re.sub(r"\\([*?\[\\])", r"[\1]", part)
+    return re.compile(fnmatch.translate(plain.replace("[^", "[!")))
 
 
 def _spelled_out(text: str) -> list[str]:
@@ -119,23 +125,20 @@ def _spelled_out(text: str) -> list[str]:
 
 def _first_braces(text: str) -> tuple[str, list[str], str] | None:
     """What is before, in and behind the first braces that hold a comma; None if there are none."""
-    for start in (place for place, char in enumerate(text) if char == "{"):
-        cuts = list(_cuts(text, start))
-        if len(cuts) > 2:
-            choices = [text[one + 1 : other] for one, other in pairwise(cuts)]
-            return text[:start], choices, text[cuts[-1] + 1 :]
-    return None
+    cuts = min((cuts for cuts in _braces(text) if len(cuts) > 2), default=None)
+    if cuts is None:
+        return None
+    choices = [text[one + 1 : other] for one, other in pairwise(cuts)]
+    return text[: cuts[0]], choices, text[cuts[-1] + 1 :]
 
 
-def _cuts(text: str, start: int) -> Iterator[int]:
-    """The places of the brace at *start*, of its commas and of its end; none if it has no end."""
-    depth = 0
-    found = []
-    for place in range(start, len(text)):
-        char = text[place]
-        depth += (char == "{") - (char == "}")
-        if (char == "{" and place == start) or (char == "," and depth == 1):
-            found.append(place)
-        if depth == 0:
-            yield from (*found, place)
-            return
+def _braces(text: str) -> Iterator[list[int]]:
+    """Of each pair of braces the places of the first, of the commas right inside, and of the last."""
+    still_open: list[list[int]] = []
+    for place, char in enumerate(text):
+        if char == "{":
+            still_open.append([place])
+        elif char == "," and still_open:
+            still_open[-1].append(place)
+        elif char == "}" and still_open:
+            yield [*still_open.pop(), place]
