@@ -8,7 +8,7 @@ from norma.domain.model.requests import ToolSpec
 from norma.domain.policy.rules import path_rule
 from norma.domain.tools.asking import MOST_SHOWN, question, require_as_shown, small
 from norma.domain.tools.limits import counted
-from norma.domain.tools.places import failed, locate, shown, use_of
+from norma.domain.tools.places import failed, locate, printable, shown, use_of
 from norma.domain.tools.remembered import Remembered
 from norma.domain.tools.rewriting import Rewriting, write_shown
 from norma.domain.tools.schemas import inputs, text, words
@@ -52,6 +52,8 @@ class Write(Tool):
 
     def examine(self, arguments: Mapping[str, Any]) -> Action:
         found = locate(self._workspace, arguments["file_path"])
+        if not found.exists and arguments["file_path"].rpartition("/")[2] in ("", ".", ".."):
+            raise Refused(f"{printable(arguments['file_path'])} is the path of a folder; name a file in it.")
         require_encodable(arguments["content"], "content")
         name = shown(self._workspace, found.path)
         old = self._workspace.peek(found.path, MOST_SHOWN)
