@@ -28,6 +28,10 @@ class Editing:
         for number, one in enumerate(replacements, 1):
             exact = Replacement(file.plain(one.old), file.plain(one.new), one.everywhere)
             try:
+                if exact.old == exact.new:
+                    raise NotReplaceable(
+                        "old_string and new_string differ in line ends alone, which are kept"
+                    )
                 new, count = exact.apply(new)
             except NotReplaceable as error:
                 raise NotReplaceable(which(number, replacements) + error.reason, error.hint) from error

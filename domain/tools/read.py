@@ -1,6 +1,6 @@
 """The Read tool: a text file with line numbers, the text of a PDF, or an image."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from norma.domain.model.actions import Action, Effects, Traits
@@ -10,6 +10,7 @@ from norma.domain.policy.rules import path_rule
 from norma.domain.tools.documents import MOST_BYTES as MOST_PDF_BYTES
 from norma.domain.tools.documents import START as PDF
 from norma.domain.tools.documents import Excerpt, PageStarts
+from norma.domain.tools.encodings import spoken
 from norma.domain.tools.images import MOST_BYTES as MOST_IMAGE_BYTES
 from norma.domain.tools.images import image, media_type
 from norma.domain.tools.limits import counted, page
@@ -136,6 +137,8 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
     cut_file = content.whole_size > len(content.data)
     file = TextFile.of(content.data, cut=cut_file)
     cells = notebook_text(content.data) if name.endswith(ENDING) and not cut_file else None
+    if not file.text:
+        return f"[{name} is empty, but for the mark of {spoken(file.encoding)} in front]"
     lines = (file.text if cells is None else cells).split("\n")
     if not lines[-1]:
         lines.pop()
@@ -149,11 +152,21 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
         at_least = "at least " if cut_file else ""
         size = f"{at_least}{counted(len(lines), 'line')}"
         return page([]).text(f"{name} has {size}; offset {first} is behind its end", beyond)
-    return _shown(lines, first, limit, file.note if cells is None else NOTE, beyond)
+    if cells is not None:
+        return _shown(lines, first, limit, beyond, NOTE)
+    # Where all lines end alike, none has a CR any more.
+    some = enumerate(lines[first - 1 : first - 1 + limit], first)
+    crlf = {number for number, line in some if line.endswith("\r")}
+    if not file.text.endswith("\n"):
+        crlf.discard(len(lines))  # a CR there ends no line
+    return _shown(lines, first, limit, beyond, file.note, crlf)
 
 
-def _shown(lines: Sequence[str], first: int, limit: int, encoding: str, beyond: str) -> str:
-    texts = [line.removesuffix("\r") for line in lines[first - 1 : first - 1 + limit]]
+def _shown(
+    lines: Sequence[str], first: int, limit: int, beyond: str, encoding: str, crlf: Collection[int] = ()
+) -> str:
+    chosen = enumerate(lines[first - 1 : first - 1 + limit], first)
+    texts = [line[:-1] if number in crlf else line for number, line in chosen]
     fit = page([f"{number:>6}\t{_cut(text)}" for number, text in enumerate(texts, first)])
     end = first + len(fit.lines)
     long = [number for number in range(first, end) if len(texts[number - first]) > LINE_CHARACTERS]
@@ -161,6 +174,7 @@ def _shown(lines: Sequence[str], first: int, limit: int, encoding: str, beyond: 
     text = fit.text(
         f"{counted(left, 'more line')}; continue with offset={end}" if left else "",
         _cut_note(long),
+        _mixed_note([number for number in range(first, end) if number in crlf]),
         encoding,
         "" if _encodable(fit.lines) else "bytes that are no UTF-8 are shown as \ufffd",
         beyond if not left else "",
@@ -184,6 +198,17 @@ def _cut_note(numbers: Sequence[int]) -> str:
     """Which lines are shown in part; empty for none."""
     if not numbers:
         return ""
+    return f"cut at {LINE_CHARACTERS} characters: {_named(numbers)}; Bash with cut -c shows the rest"
+
+
+def _mixed_note(numbers: Sequence[int]) -> str:
+    """Which lines end in CR LF where not all do; empty for none."""
+    if not numbers:
+        return ""
+    ends = "ends" if len(numbers) == 1 else "end"
+    return f"{_named(numbers)} {ends} in CR LF, which not all lines do: for Edit they end in \\r\\n"
+
+
+def _named(numbers: Sequence[int]) -> str:
     some = ", ".join(map(str, numbers[:10])) + (" and others" if len(numbers) > 10 else "")
-    noun = "line" if len(numbers) == 1 else "lines"
-    return f"cut at {LINE_CHARACTERS} characters: {noun} {some}; Bash with cut -c shows the rest"
+    return f"{'line' if len(numbers) == 1 else 'lines'} {some}"

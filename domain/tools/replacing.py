@@ -1,9 +1,10 @@
 """Exact replacement of text, and what to say when it can't be done."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from norma.domain.model.values import frozen
+from norma.domain.tools.places import encodable
 
 
 class NotReplaceable(ValueError):
@@ -56,22 +57,24 @@ class Replacement:
 
 
 def _quoted(mark: str, text: str) -> Iterator[str]:
-    return (mark + line for line in text.split("\n"))
+    return (mark + line for line in encodable(text).split("\n"))
 
 
 def _near(text: str, wanted: str) -> str:
-    """Where lines are the same but for blanks around them: the usual reason."""
-    lines = [line.strip() for line in wanted.strip().split("\n")]
-    place = _place(lines, [line.strip() for line in text.split("\n")])
-    if place is None:
-        return "; Read shows what the file holds"
-    return f"; line {place} and what follows differ from it only in blanks: copy them exactly"
+    """Where lines are the same but for their ends or the blanks around them: the usual reasons."""
+    one_end = text.replace("\r\n", "\n")
+    place = one_end.find(wanted.replace("\r\n", "\n"))
+    if place >= 0:
+        line = one_end.count("\n", 0, place) + 1
+        return f"; line {line} and what follows differ from it only in line ends: Read says which are \\r\\n"
+    stripped, lines = _stripped(text), _stripped(wanted.strip())
+    # A part of a line, or whole lines.
+    place = f"\n{stripped}\n".find(f"\n{lines}\n") if "\n" in lines else stripped.find(lines)
+    if lines and place >= 0:
+        line = stripped.count("\n", 0, place) + 1
+        return f"; line {line} and what follows differ from it only in blanks: copy them exactly"
+    return "; Read shows what the file holds"
 
 
-def _place(wanted: Sequence[str], lines: Sequence[str]) -> int | None:
-    """The number of the line where *wanted* begins, or where its only line is part of one."""
-    if len(wanted) == 1:
-        return next((number for number, line in enumerate(lines, 1) if wanted[0] and wanted[0] in line), None)
-    size = len(wanted)
-    starts = (number for number, line in enumerate(lines) if line == wanted[0])
-    return next((start + 1 for start in starts if list(lines[start : start + size]) == list(wanted)), None)
+def _stripped(text: str) -> str:
+    return "\n".join(line.strip() for line in text.split("\n"))

@@ -1,10 +1,12 @@
 """What a file becomes if a whole new text takes the place of what is there."""
 
+from attrs import evolve
+
 from norma.domain.model.values import frozen
 from norma.domain.tools.diff import placeless_diff, unified_diff
 from norma.domain.tools.encodings import UTF8, spoken
 from norma.domain.tools.limits import counted
-from norma.domain.tools.text_file import NotEncodable, TextFile, binary_kind
+from norma.domain.tools.text_file import CR, CR_LF, LF, NotEncodable, TextFile, binary_kind
 
 
 @frozen
@@ -29,6 +31,10 @@ class Rewriting:
         if binary_kind(old):
             return cls(content.encode(), None, content)
         form = TextFile.of(old, cut=cut)
+        if form.mark:
+            content = content.removeprefix("\ufeff")  # which the form puts in front itself
+        if form.end == CR:  # of one line, perhaps: nobody means a new text to be in this form
+            form = evolve(form, text=form.raw, end=LF)
         after = form.plain(content)
         try:
             data, before, note = form.encoded(after), form.text, _kept(form)
@@ -46,7 +52,7 @@ class Rewriting:
 
 def _kept(form: TextFile) -> str:
     kept = [spoken(form.encoding)] if form.encoding != UTF8 else ["the mark in front"] if form.mark else []
-    kept += ["CR LF"] if form.crlf else []
+    kept += ["CR LF"] if form.end == CR_LF else []
     return f"keeping {' and '.join(kept)}" if kept else ""
 
 

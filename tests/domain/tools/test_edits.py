@@ -1,11 +1,13 @@
 """Write, Edit and MultiEdit over real files."""
 
 import os
+from time import process_time
 
 import pytest
 
 from norma.domain.tools.asking import MOST_SHOWN
 from norma.domain.tools.remembered import MOST, Remembered
+from norma.domain.tools.replacing import NotReplaceable, Replacement
 from norma.domain.tools.write import MOST_COMPARED_BYTES
 from norma.ports.errors import Refused, ToolFailed
 from norma.ports.tool import ToolRun
@@ -71,6 +73,24 @@ async def test_write_to_a_folder_is_an_error(tmp_path, host):
         await host.run("Write", {"file_path": "d", "content": ""})
 
 
+@pytest.mark.parametrize("path", ["new/", "new/.", "new/x/..", "./new//"])
+def test_write_to_the_path_of_a_folder_makes_no_file(host, path):
+    with pytest.raises(Refused, match="path of a folder"):
+        host.examine("Write", {"file_path": path, "content": ""})
+
+
+@pytest.mark.parametrize("name", ["a\nb", "bad\udcff", "back\\slash\t", "\x85\udc85", "\u202egpj.exe"])
+async def test_TC_79_a_file_is_found_by_the_name_that_is_shown_of_it(tmp_path, host, name):
+    (tmp_path / name).write_text("one")
+    shown = await host.text("Glob", {"pattern": "*"})
+    assert shown.isprintable()
+    assert await host.text("Read", {"file_path": shown}) == "     1\tone"
+    assert shown in await host.text("Edit", {"file_path": shown, "old_string": "one", "new_string": "two"})
+    assert await host.text("Write", {"file_path": shown, "content": ""}) == f"Overwrote {shown} (0 bytes)."
+    (tmp_path / shown).write_text("the name itself comes first")
+    assert "first" in await host.text("Read", {"file_path": shown})
+
+
 @pytest.mark.parametrize("name", ["Write", "Edit"])
 async def test_a_change_by_somebody_else_in_between_is_not_overwritten(file, host, monkeypatch, name):
     file.write_text("old")
@@ -126,13 +146,15 @@ async def test_edit_replaces_every_place_if_asked(file, host):
         ("abc", "x", "not found; Read shows"),
         ("if x:\n\treturn\n", "if x:\n    return", "line 1 .*blanks"),
         ("a\n  b\n", "b  ", "line 2 .*blanks"),
+        ("x\n  a\n b\nc", " a\nb\n", "line 2 .*blanks"),
+        ("a\r\nb\r\nc\n", "b\nc", r"line 2 .*line ends: Read says which are .r.n"),
     ],
 )
 async def test_what_can_not_be_replaced_says_why_and_changes_nothing(file, host, data, old, words):
-    file.write_text(data)
+    file.write_bytes(data.encode())
     with pytest.raises(ToolFailed, match=words):
         await host.run("Edit", edit(old, "new"))
-    assert file.read_text() == data
+    assert file.read_bytes() == data.encode()
 
 
 def test_equal_texts_are_refused_before_anybody_is_asked(host):
@@ -150,7 +172,12 @@ def test_an_empty_old_string_is_against_the_schema(host):
         (b"a\r\nb\r\nc\r\n", "a\nb", "x\ny", b"x\r\ny\r\nc\r\n"),
         (b"a\r\nb\r\n", "a\r\nb", "x\r\ny", b"x\r\ny\r\n"),
         (b"a\r\nb\nc", "b\n", "x\n", b"a\r\nx\nc"),
+        (b"a\r\nb\nc", "a\r\nb", "x\r\ny", b"x\r\ny\nc"),
+        (b"a\rb\rc\r", "a\nb", "x\ny", b"x\ry\rc\r"),
+        (b"a\rb\rc\r", "a\rb\r", "x\r\n", b"x\rc\r"),
+        (b"10%\r100%", "10%", "1%\n", b"1%\n\r100%"),
         (b"\xef\xbb\xbfa\n", "a", "b", b"\xef\xbb\xbfb\n"),
+        (b"GIF89 is one\n", "one", "1", b"GIF89 is 1\n"),
         (b"\xc3\xa9a\xff\xfe\xc3b", "a", "\u00e9", b"\xc3\xa9\xc3\xa9\xff\xfe\xc3b"),
         (b"a caf\xe9\r\nb\r\n", "caf\u00e9\nb", "th\u00e9\nb", b"a th\xe9\r\nb\r\n"),
         (b"\x80 5\n", "\u20ac 5", "\u20ac 6", b"\x80 6\n"),
@@ -164,6 +191,20 @@ async def test_all_bytes_but_the_replaced_stay(file, host, before, old, new, aft
     await host.run("Edit", edit(old, new))
     assert file.read_bytes() == after
     assert all(text.encode() for text in host.progress)
+
+
+async def test_an_edit_of_line_ends_that_are_kept_is_an_error(file, host):
+    file.write_bytes(b"a\r\nb\r\n")
+    with pytest.raises(ToolFailed, match=r"edit 2 of 2: .*differ in line ends alone, which are kept"):
+        await host.run("MultiEdit", edits(("b", "c"), ("a\r\n", "a\n")))
+    assert file.read_bytes() == b"a\r\nb\r\n"
+
+
+def test_to_look_for_what_is_nearly_there_takes_little_time():
+    before = process_time()
+    with pytest.raises(NotReplaceable):
+        Replacement("x\n" * 30_000 + "y", "z").apply("x\n" * 60_000)
+    assert process_time() - before < 2
 
 
 async def test_a_binary_file_is_not_edited(file, host):
@@ -250,6 +291,8 @@ async def test_a_character_that_the_encoding_has_not_is_refused(file, host):
             "\ufeffb\r\n".encode("utf-16-le"),
             ", keeping UTF-16-LE and CR LF",
         ),
+        (b"\xef\xbb\xbfa", "\ufeffb", b"\xef\xbb\xbfb", ", keeping the mark in front"),
+        (b"a\rb\r", "x\n", b"x\n", ""),
         (b"\x89PNG", "x\n", b"x\n", ""),
         (b"", "x\n", b"x\n", ""),
     ],

@@ -80,6 +80,37 @@ async def test_line_ends_and_the_mark_in_front_are_not_shown(host):
     assert await read(host, b"\xef\xbb\xbfone\r\ntwo\r\n") == "     1\tone\n     2\ttwo"
 
 
+MIXED = "which not all lines do: for Edit they end in \\r\\n]"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (
+            b"a\r\nb\nc\r\nd",
+            "     1\ta\n     2\tb\n     3\tc\n     4\td\n[lines 1, 3 end in CR LF, " + MIXED,
+        ),
+        (
+            b"a\r\nb\nc\r",
+            "     1\ta\n     2\tb\n     3\tc\r\n[line 1 ends in CR LF, " + MIXED,
+        ),
+        (
+            b"a\rb\r",
+            "     1\ta\n     2\tb\n[the file is one whose lines end in CR alone, and stays so if edited]",
+        ),
+        (b"\xff\xfe", "[f is empty, but for the mark of UTF-16-LE in front]"),
+        (b"\xef\xbb\xbf", "[f is empty, but for the mark of UTF-8 in front]"),
+    ],
+)
+async def test_line_ends_that_do_not_show_are_told(host, data, text):
+    assert await read(host, data) == text
+
+
+async def test_a_file_cut_between_cr_and_lf_has_one_kind_of_line_ends(host):
+    data = b"x" * (MOST_BYTES - 3) + b"\r\n\r\n"
+    assert "CR" not in await read(host, data)
+
+
 async def test_only_line_feeds_end_lines(host):
     assert await read(host, "a\u2028b\x0cc\n".encode()) == "     1\ta\u2028b\x0cc"
 
