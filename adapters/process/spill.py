@@ -58,11 +58,11 @@ class Spill:
         Raises OSError.
         """
         start = max(0, self._size - limit) if offset is None else min(offset, self._size)
-        data = self._bytes(start, limit + 1)
+        data = self._bytes(start, limit + 4)
         skipped = 0
         while skipped < min(3, len(data)) and _continues(data[skipped]):
             skipped += 1
-        end = min(limit, len(data))
+        end = min(skipped + limit, len(data))
         while skipped < end < len(data) and _continues(data[end]):
             end -= 1
         return data[skipped:end], start + skipped

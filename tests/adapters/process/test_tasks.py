@@ -11,6 +11,7 @@ import pytest
 
 from norma.adapters.process.lines import MOST_BUNDLES, MOST_LINES, Lines
 from norma.adapters.process.runner import ShellRunner
+from norma.adapters.process.spill import Spill
 from norma.adapters.process.tasks import KEPT_ENDED, MOST_NOTICES, ShellTasks
 from norma.ports.commands import Command, UnknownTask
 from tests.adapters.process.test_runner import Seen, ignore, open_files, processes
@@ -97,6 +98,21 @@ async def test_short_output_leaves_no_file_and_no_task(tmp_path, tasks):
     assert tasks.tasks("me") == ()
     assert list(tmp_path.iterdir()) == []
     assert open_files() == files
+
+
+@pytest.mark.parametrize("room", [0, 100])
+@pytest.mark.parametrize("limit", [4, 5, 6, 7])
+def test_a_piece_holds_whole_characters_and_at_least_one_wherever_it_begins(tmp_path, room, limit):
+    spill = Spill(lambda: str(tmp_path / "output"), room)
+    text = "é😀x😀é"
+    data = text.encode()
+    spill.add(text)
+    for offset in (*range(len(data) - 1), None):
+        piece, start = spill.read(offset, limit)
+        assert text.endswith(data[start:].decode())
+        assert data[start:].startswith(piece)
+        assert 0 < len(piece.decode().encode()) <= limit
+    spill.discard()
 
 
 async def test_the_output_is_this_users_alone(tmp_path, tasks):
