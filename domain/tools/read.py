@@ -137,6 +137,8 @@ def _view(content: FileContent, name: str, first: int, limit: int) -> str:
     cut_file = content.whole_size > len(content.data)
     file = TextFile.of(content.data, cut=cut_file)
     cells = notebook_text(content.data) if name.endswith(ENDING) and not cut_file else None
+    if cells == "":
+        return f"[{name} is a notebook without cells]"
     if not file.text:
         return f"[{name} is empty, but for the mark of {spoken(file.encoding)} in front]"
     lines = (file.text if cells is None else cells).split("\n")

@@ -280,6 +280,11 @@ async def test_what_is_no_notebook_is_shown_as_it_is(tmp_path, host, content):
     assert text.startswith(f"     1\t{content[:2000]}")
 
 
+async def test_a_notebook_without_cells_says_so(tmp_path, host):
+    (tmp_path / "n.ipynb").write_text('{"cells": []}')
+    assert await host.text("Read", {"file_path": "n.ipynb"}) == "[n.ipynb is a notebook without cells]"
+
+
 @pytest.mark.parametrize(
     "cell", [{}, {"source": 1}, {"source": None, "outputs": [1, {"data": 1}, {"text": 2}]}]
 )
