@@ -12,6 +12,7 @@ What is wrong with the fields of a class, such as one without a default behind o
 too.
 """
 
+from contextlib import suppress
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +26,14 @@ else:
 
     def frozen(cls):
         """*cls* as `attrs.frozen` makes it. TypeError if a method of it uses `super`, and so this class."""
-        own = dict(vars(cls))
+        own = {name: one for name, one in vars(cls).items() if name not in ("__dict__", "__weakref__")}
         if any(map(_uses_super, own.values())):
             raise TypeError(f"a method of {cls.__name__} uses super, use attrs.frozen")
+        own["__qualname__"] = cls.__qualname__
         fields = [name for name, hint in get_annotations(cls).items() if not _is_of_class(hint)]
-        for name in ("__dict__", "__weakref__", *fields):
-            own.pop(name, None)
-        own |= {"__slots__": (*fields, "__weakref__"), "__qualname__": cls.__qualname__, _WRITTEN: cls}
-        return type(cls)(cls.__name__, cls.__bases__, _LATER | own)
+        body = _LATER | {name: one for name, one in own.items() if name not in fields}
+        body |= {"__slots__": (*fields, "__weakref__"), _WRITTEN: own}
+        return type(cls)(cls.__name__, cls.__bases__, body)
 
 
 class _Later:
@@ -44,13 +45,14 @@ class _Later:
 
     def __get__(self, value: object, kind: type | None = None) -> Any:
         kind = type(value) if kind is None else kind
-        owner = next(one for one in kind.__mro__ if vars(one).get(self._name) is self)
-        _make(owner, compares=self.compares)
+        for one in kind.__mro__:
+            if vars(one).get(self._name) is self:  # else another thread has made it by now
+                _make(one, compares=self.compares)
         return getattr(kind if value is None else value, self._name)
 
 
 _WRITTEN = "__written__"
-"""Where a class keeps itself as it stands in its module."""
+"""Where a class keeps its body as it stands in its module."""
 
 _COMPARING = ("__repr__", "__eq__", "__ne__", "__hash__")
 _USING = (
@@ -67,16 +69,21 @@ _LATER = {name: _Later(name, compares=name in _COMPARING) for name in (*_USING, 
 
 
 def _make(kind: type, *, compares: bool) -> None:
-    """Give *kind* what attrs makes of it: what shows and compares its values, or all the rest."""
-    written: type = vars(kind)[_WRITTEN]
+    """
+    Give *kind* what attrs makes of it: what shows and compares its values, or all the rest.
+
+    Threads that do so at the same time are not in each other's way: what they make is the same.
+    """
+    written = type(kind)(kind.__name__, kind.__bases__, dict(vars(kind)[_WRITTEN]))
     made = vars(attrs.frozen(written) if compares else attrs.frozen(repr=False, eq=False)(written))
-    own = dict(vars(kind))
+    own = vars(kind).copy()
     waiting = {name for name, one in own.items() if isinstance(one, _Later) and one.compares is compares}
     more = set() if compares else made.keys() - own.keys()
     for name in (waiting | more) & made.keys():
         setattr(kind, name, made[name])
     for name in waiting - made.keys():  # the class has its own of the same kind
-        delattr(kind, name)
+        with suppress(AttributeError):  # another thread has taken it away
+            delattr(kind, name)
 
 
 def _is_of_class(hint: object) -> bool:

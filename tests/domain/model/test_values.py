@@ -5,8 +5,10 @@ import inspect
 import pickle
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pkgutil import walk_packages
+from threading import Barrier
 from typing import Any, ClassVar
 
 import attrs
@@ -185,6 +187,24 @@ def test_attrs_is_asked_at_the_first_use_and_not_before() -> None:
 )
 def test_whatever_is_looked_at_first_is_what_attrs_makes(use: Callable[[type], object]) -> None:
     assert repr(use(made_by(frozen))) == repr(use(made_by(attrs.frozen)))
+
+
+def test_threads_may_use_a_class_first_at_the_same_time() -> None:
+    together = Barrier(4)
+
+    def used(kind: type) -> str:
+        together.wait(10)
+        return repr(kind(1)) + str(kind(1) == kind(1))
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(30):
+                kind = made_by(frozen)
+                assert set(pool.map(used, [kind] * 4)) == {f"{THEIRS(1)!r}True"}
+    finally:
+        sys.setswitchinterval(usual)
 
 
 def test_a_class_has_in_the_end_what_attrs_gives_it() -> None:
