@@ -96,7 +96,17 @@ class Answer:
     Not safe for two readers at once. Used on the loop that opened it.
     """
 
-    __slots__ = ("_content", "_host", "_inflater", "_lines", "_loop", "_response", "headers", "status", "url")
+    __slots__ = (
+        "_content",
+        "_encoding",
+        "_host",
+        "_inflater",
+        "_loop",
+        "_response",
+        "headers",
+        "status",
+        "url",
+    )
 
     def __init__(self, response: aiohttp.ClientResponse, call: Call) -> None:
         self._response = response
@@ -104,14 +114,14 @@ class Answer:
         self._loop = asyncio.get_running_loop()
         self._host = host_of(call.url)
         self._inflater: Inflater | None = None
+        self._encoding: BadEncoding | None = None
         self.status = response.status
         self.headers = response.headers
         self.url = call.url
         try:
             self._inflater = inflater_for(response.headers.get("Content-Encoding"))
         except BadEncoding as error:
-            response.close()
-            raise self._damaged(error) from None
+            self._encoding = error
 
     async def read(self) -> bytes:
         """
@@ -123,10 +133,10 @@ class Answer:
         """
         if self._inflater is not None:
             return await self._read_inflated(self._inflater)
-        try:
-            return await self._content.readany()
-        except Exception as error:
-            return self._after(error)
+        if self._encoding is not None:
+            self._response.close()
+            raise self._damaged(self._encoding) from None
+        return await self._read_raw()
 
     async def read_up_to(self, most_bytes: int) -> tuple[bytes, bool]:
         """The body, cut after *most_bytes* decoded ones, and whether it was. Raises CallFailed as `read`."""
@@ -138,6 +148,32 @@ class Answer:
             if size > most_bytes:
                 return b"".join(pieces)[:most_bytes], True
         return b"".join(pieces), False
+
+    async def read_what_there_is(self, most_bytes: int) -> bytes:
+        """
+        The beginning of a body that is only to be shown, up to *most_bytes*.
+
+        It is decoded where that can be done, else as it came; a body that breaks off ends there.
+        """
+        pieces: list[bytes] = []
+        size = 0
+        try:
+            while size < most_bytes and (piece := await self._read_raw()):
+                pieces.append(piece)
+                size += len(piece)
+        except CallFailed:
+            pass  # what came before is all there is to show
+        raw = b"".join(pieces)[:most_bytes]
+        if self._inflater is None or not raw:
+            return raw
+        out = b""
+        try:
+            out = self._inflater.take(raw)
+            while self._inflater.has_more and len(out) < most_bytes:
+                out += self._inflater.take(b"")
+        except BadEncoding:
+            return out or raw  # it was not encoded as its header says
+        return out[:most_bytes]
 
     def close(self) -> None:
         """Close the connection now, from any thread; one whose body has ended is kept for the next call."""
@@ -161,6 +197,12 @@ class Answer:
         """
         if not self._response.closed:
             self._loop.call_later(within_s, self._response.close)
+
+    async def _read_raw(self) -> bytes:
+        try:
+            return await self._content.readany()
+        except Exception as error:
+            return self._after(error)
 
     async def _read_inflated(self, inflater: Inflater) -> bytes:
         try:

@@ -240,10 +240,7 @@ class HttpReply(Reply):
 
     async def _refusal(self, answer: "Answer") -> WireError:
         """What an answer with another status than 200 says."""
-        try:
-            body, _ = await answer.read_up_to(MOST_ERROR_BYTES)
-        except CallFailed:
-            body = b""  # the status says enough
+        body = await answer.read_what_there_is(MOST_ERROR_BYTES)
         asked = asked_wait_s(answer.headers, self._clock.now())
         failure = http_failure(host_of(answer.url), answer.status, body, answer.headers, asked)
         may_retry = answer.status in self._retry.statuses and not forbids_retry(answer.headers)
