@@ -9,7 +9,7 @@ from norma.adapters.http.json_text import parse_exactly, whole_text
 from norma.adapters.wires.arguments import read_arguments
 from norma.adapters.wires.assembly import Assembly, LateArguments
 from norma.adapters.wires.decoding import AnswerDecoding, count
-from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
+from norma.adapters.wires.errors import WireError, api_failure, error_in, excerpt, protocol_error
 from norma.domain.model.replies import Stop, StopReason
 from norma.domain.model.usage import Usage
 
@@ -49,6 +49,8 @@ class AnswerDecoder(AnswerDecoding):
         self._last: int | None = None
         self._kinds: dict[Any, str] = {}
         """The kind of each block that was begun, by its index."""
+        self._open_calls: dict[Any, Any] = {}
+        """The ids of the calls that have not ended, by their index."""
         self._inputs: dict[Any, list[str]] = {}
         """The input of provider-run tools, piece by piece."""
         self._opaque: dict[Any, dict[str, Any] | None] = {}
@@ -57,7 +59,8 @@ class AnswerDecoder(AnswerDecoding):
     def _event(self, value: Any, data: bytes) -> None:
         """One event. Runs for every delta, so the common case comes first and does little."""
         if type(value) is not dict:
-            raise self._not_an_event(data)
+            self._no_object(value, data)
+            return
         kind = value.get("type")
         if kind == "content_block_delta":
             delta = value.get("delta")
@@ -66,7 +69,7 @@ class AnswerDecoder(AnswerDecoding):
                 if type(text) is str and delta.get("type") == "text_delta":
                     self._assembly.text(text)
                 else:
-                    self._delta(self._index(value), delta)
+                    self._delta(self._index(value), delta, data)
             return
         match kind:
             case "content_block_start":
@@ -75,23 +78,32 @@ class AnswerDecoder(AnswerDecoding):
                 self._stopped(self._index(value))
             case "message_start":
                 message = value.get("message")
-                if isinstance(message, dict):
-                    self._usage(message.get("usage"))
+                self._usage(message.get("usage") if isinstance(message, dict) else value.get("usage"))
             case "message_delta":
                 self._message_delta(value)
             case "message_stop":
+                self._usage(value.get("usage"))
+                self._end()
+            case "message" if isinstance(value.get("content"), list):  # a whole answer as one event
+                self._body(parse_exactly(data), data)
                 self._end()
             case "error":
                 raise self._failure(value)
             case None if value.get("error"):
                 raise self._failure(value)
+            case _ if value.get("object") == "error":
+                raise self._failure(value)
             case _:  # a ping, or something newer than this
                 pass
 
     def _body(self, value: dict[str, Any], data: bytes) -> None:
-        if value.get("type") == "error" or value.get("error"):
+        if error_in(value) is not None:
             raise self._failure(value)
         content = value.get("content")
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        if content is None and value.get("stop_reason"):
+            content = []
         if not isinstance(content, list):
             raise protocol_error(f"the answer of {self._host} has no content: {excerpt(data)}")
         for index, block in enumerate(content):
@@ -107,7 +119,14 @@ class AnswerDecoder(AnswerDecoding):
         if isinstance(block, dict):
             if block.get("input") or block.get("content"):  # values that matter: integers exact
                 block = parse_exactly(data)["content_block"]
-            self._begin(index, block)
+            self._begin_anew(index, block)
+
+    def _begin_anew(self, index: int, block: dict[str, Any]) -> None:
+        """A block begins, unless the event is there twice."""
+        call_id = block.get("id")
+        if call_id and block.get("type") == "tool_use" and self._open_calls.get(index) == call_id:
+            return
+        self._begin(index, block)
 
     def _index(self, value: dict[str, Any]) -> int | None:
         """Which block an event is about; without a word of it, the one that began last."""
@@ -124,7 +143,8 @@ class AnswerDecoder(AnswerDecoding):
             case "text":
                 assembly.end_block()
                 assembly.text(_text(block.get("text")))
-                for citation in block.get("citations") or ():
+                citations = block.get("citations")
+                for citation in citations if isinstance(citations, list) else ():
                     self._citation(citation)
             case "thinking":
                 assembly.end_block()
@@ -132,10 +152,13 @@ class AnswerDecoder(AnswerDecoding):
                 if signature := _text(block.get("signature")):
                     assembly.signature(signature)
             case "redacted_thinking":
-                assembly.redacted(_text(block.get("data")))
+                assembly.end_block()
+                if redacted := _text(block.get("data")):
+                    assembly.redacted(redacted)
             case "tool_use":
+                self._open_calls[index] = block.get("id")
                 assembly.open_call(index, _text(block.get("id")), _text(block.get("name")))
-                if (given := block.get("input")) and isinstance(given, dict | str):
+                if (given := block.get("input")) not in ({}, ""):  # what stands there until the pieces come
                     assembly.set_arguments(index, given)
                 if extra := {name: block[name] for name in _BESIDE_A_CALL if block.get(name)}:
                     assembly.call_extra(index, extra)
@@ -144,11 +167,15 @@ class AnswerDecoder(AnswerDecoding):
                 self._opaque[index] = block
         self._inputs[index] = []
 
-    def _delta(self, index: Any, delta: dict[str, Any]) -> None:
+    def _delta(self, index: Any, delta: dict[str, Any], data: bytes) -> None:
         assembly = self._assembly
         match delta.get("type"):
             case "input_json_delta":
-                self._input(index, _text(delta.get("partial_json")))
+                piece = delta.get("partial_json")
+                if isinstance(piece, dict) and self._kinds.get(index) == "tool_use":  # all of it, as a value
+                    assembly.set_arguments(index, parse_exactly(data)["delta"]["partial_json"])
+                else:
+                    self._input(index, _text(piece))
             case "thinking_delta":
                 assembly.thinking(_text(delta.get("thinking")))
             case "signature_delta":
@@ -183,6 +210,7 @@ class AnswerDecoder(AnswerDecoding):
 
     def _stopped(self, index: Any) -> None:
         if self._kinds.get(index) == "tool_use":
+            self._open_calls.pop(index, None)
             self._assembly.end_call(index)
         elif index in self._opaque:
             self._end_opaque(index)
@@ -216,6 +244,10 @@ class AnswerDecoder(AnswerDecoding):
         for name in _COUNTS:
             if (found := count(report, name)) is not None:
                 counts[name] = max(found, counts.get(name, 0))
+        written = report.get("cache_creation") if isinstance(report, dict) else None
+        if isinstance(written, dict) and (parts := [count(written, name) or 0 for name in written]):
+            name = "cache_creation_input_tokens"
+            counts[name] = max(sum(parts), counts.get(name, 0))
         details = report.get("output_tokens_details") if isinstance(report, dict) else None
         if (found := count(details, "thinking_tokens")) is not None:
             counts["thinking_tokens"] = max(found, counts.get("thinking_tokens", 0))

@@ -1,9 +1,9 @@
 """
 A decoder for event streams, as the WHATWG server-sent-events text describes them (contract M11).
 
-Pure: bytes in, the data of whole events out, the same for every way the bytes are cut. Names and ids of
-events are left out: on the model wires the data says its own type. It differs from the text in one point,
-`finish`.
+Pure: bytes in, the data of whole events out, the same for every way the bytes are cut. On the model wires the
+data says its own type, so the name of an event is told only where its data does not hold it (`Named`); ids
+are left out. It differs from the text in one point, `finish`.
 
 Each read costs one split. While an event spans reads its pieces are kept in a list and joined once, so the
 work is linear in the bytes, however long a line is.
@@ -13,16 +13,24 @@ from norma.adapters.http.json_text import parse
 
 _BOM = b"\xef\xbb\xbf"
 _LF, _CR = 10, 13
+_USUAL_NAME = b"message"
+"""The name of an event that has none."""
 
 
 class EventTooLong(ValueError):
     """An event is longer than the decoder takes; the message says how long it may be."""
 
 
+class Named(bytes):
+    """The data of an event that has a *name* and does not hold it in quotes."""
+
+    name: str
+
+
 class SseDecoder:
     """Decodes one stream. *most_bytes* bounds what is kept for an event that has not ended."""
 
-    __slots__ = ("_after_cr", "_kept", "_most", "_pieces", "_start", "_usual")
+    __slots__ = ("_after_cr", "_kept", "_most", "_pieces", "_quoted", "_start", "_usual")
 
     def __init__(self, *, most_bytes: int = 64 << 20) -> None:
         self._most = most_bytes
@@ -32,6 +40,8 @@ class SseDecoder:
         self._after_cr = False
         self._usual = b"data: "
         """What stood before the data of the last plain event: most often it stands before the next, too."""
+        self._quoted: bytes | None = None
+        """The name in there, if any, as the data would say it."""
 
     def feed(self, data: bytes) -> list[bytes]:
         """
@@ -59,13 +69,17 @@ class SseDecoder:
         if rest:
             self._keep(rest)
         events = []
-        usual = self._usual
+        usual, quoted = self._usual, self._quoted
         at = len(usual)
         for part in parts:
-            if part.startswith(usual) and part.find(b"\n", at) < 0:  # nearly always, and half the cost
+            if (
+                part.startswith(usual)  # nearly always, and half the cost
+                and part.find(b"\n", at) < 0
+                and (quoted is None or part.find(quoted, at) >= 0)
+            ):
                 events.append(part[at:])
-            elif before := _before_one_line(part):
-                usual = self._usual = before
+            elif (before := _before_one_line(part)) and (name := _quoted_name(before)) in part:
+                usual, quoted = self._usual, self._quoted = before, name or None
                 at = len(usual)
                 events.append(part[at:])
             elif (found := _data_of(part)) is not None:
@@ -125,13 +139,35 @@ def _before_one_line(part: bytes) -> bytes:
     return b""
 
 
+def _quoted_name(before: bytes) -> bytes:
+    """The name of an event in quotes, by what stands before its data; nothing for one without a name."""
+    if not before.startswith(b"event:"):
+        return b""
+    name = _field(before.partition(b"\n")[0], b"event")
+    return b'"%b"' % name if name and name != _USUAL_NAME else b""
+
+
 def _data_of(part: bytes) -> bytes | None:
     """The data of one event; None if it has none."""
-    found = [value for line in part.split(b"\n") if (value := _data_line(line)) is not None]
-    return b"\n".join(found) if found else None
+    lines = part.split(b"\n")
+    found = [value for line in lines if (value := _field(line, b"data")) is not None]
+    if not found:
+        return None
+    data = b"\n".join(found)
+    names = [value for line in lines if (value := _field(line, b"event")) is not None]
+    name = names[-1] if names else b""
+    if not name or name == _USUAL_NAME or b'"%b"' % name in data:
+        return data
+    named = Named(data)
+    named.name = name.decode("utf-8", "replace")
+    return named
 
 
-def _data_line(line: bytes) -> bytes | None:
-    if line.startswith(b"data:"):
-        return line[6:] if line.startswith(b"data: ") else line[5:]
-    return b"" if line == b"data" else None
+def _field(line: bytes, name: bytes) -> bytes | None:
+    """The value of a line, if it is of the field *name*."""
+    if not line.startswith(name):
+        return None
+    rest = line[len(name) :]
+    if rest.startswith(b":"):
+        return rest[2:] if rest.startswith(b": ") else rest[1:]
+    return None if rest else b""

@@ -7,7 +7,14 @@ from norma.adapters.http.json_text import parse_exactly
 from norma.adapters.openai_chat.calls import Calls, holds_objects
 from norma.adapters.wires.assembly import Assembly, LateArguments
 from norma.adapters.wires.decoding import AnswerDecoding, count
-from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
+from norma.adapters.wires.errors import (
+    WireError,
+    api_failure,
+    error_in,
+    excerpt,
+    number_in,
+    protocol_error,
+)
 from norma.domain.model.failures import Failure, ProviderWords
 from norma.domain.model.replies import Stop, StopReason
 from norma.domain.model.usage import Usage
@@ -23,9 +30,15 @@ _STOPS: Mapping[str, StopReason] = {
     "max_tokens": "max_tokens",
     "content_filter": "content_filter",
     "sensitive": "content_filter",
+    "safety": "content_filter",
+    "stop_sequence": "stop_sequence",
     "refusal": "refusal",
     "model_context_window_exceeded": "context_overflow",
 }
+
+_CALLS = frozenset({"tool_calls", "function_call"})
+_IN_ERRORS = frozenset({"error", "base_resp", "x_groq", "type"})
+_REASONING = ("reasoning_content", "reasoning", "reasoning_text")
 
 _MINIMAX: Mapping[int, tuple[str, bool]] = {
     1000: ("server", True),
@@ -67,7 +80,7 @@ class AnswerDecoder(AnswerDecoding):
         choice = _first_choice(value)
         if choice is None:
             raise protocol_error(f"the answer of {self._host} has no choices: {excerpt(data)}")
-        message = choice.get("message")
+        message = choice.get("message") or choice.get("delta")  # some gateways send one whole delta
         self._choice(choice, message if isinstance(message, dict) else {}, is_whole=True)
         self._usage(value.get("usage"))
 
@@ -80,10 +93,11 @@ class AnswerDecoder(AnswerDecoding):
     def _event(self, value: Any, data: bytes) -> None:
         """One event's JSON. Runs for every delta, so the common case comes first and does little."""
         if type(value) is not dict:
-            raise self._not_an_event(data)
+            self._no_object(value, data)
+            return
         if self._goes_on(value):
             return
-        if "error" in value or "base_resp" in value:
+        if not _IN_ERRORS.isdisjoint(value) or value.get("object") == "error":
             self._raise_error(value)
         choices = value.get("choices")
         if choices:
@@ -94,13 +108,15 @@ class AnswerDecoder(AnswerDecoding):
                     delta = choice.get("message")  # some gateways send one whole message
                 if type(delta) is not dict:
                     delta = {}
-                elif "tool_calls" in delta and holds_objects(delta):  # input as an object: integers count
+                elif not _CALLS.isdisjoint(delta) and holds_objects(delta):  # their integers count
                     choice = _first_choice(parse_exactly(data)) or choice
                     delta = choice.get("delta") or delta
                 self._choice(choice, delta, is_whole=False)
         usage = value.get("usage")
         if usage is not None:
             self._usage(usage)
+        elif isinstance(beside := value.get("x_groq"), dict):
+            self._usage(beside.get("usage"))
 
     def _goes_on(self, chunk: dict[str, Any]) -> bool:
         """Nearly always: one more piece of text, or of a call's arguments, and nothing else."""
@@ -113,7 +129,7 @@ class AnswerDecoder(AnswerDecoding):
             return False
         if chunk.get("usage") is not None or choice.get("usage") is not None:
             return False
-        if "error" in chunk or "base_resp" in chunk:
+        if "error" in chunk or "error" in choice or "base_resp" in chunk:
             return False
         content = delta.get("content")
         if type(content) is str:
@@ -129,8 +145,9 @@ class AnswerDecoder(AnswerDecoding):
         word = choice.get("finish_reason")
         if word and isinstance(word, str):
             self._finish_word = word
-            if word == "error":
-                raise api_failure(self._host, choice.get("error") or {"code": 500}, statuses=self._statuses)
+        error = choice.get("error") or ({"code": 500} if word == "error" else None)
+        if error:
+            raise api_failure(self._host, error, statuses=self._statuses)
         if choice.get("usage") is not None:
             self._usage(choice["usage"])
 
@@ -138,9 +155,11 @@ class AnswerDecoder(AnswerDecoding):
         """A delta, or a whole message."""
         assembly = self._assembly
         content = delta.get("content")
-        thought = delta.get("reasoning_content") or delta.get("reasoning") or delta.get("reasoning_text")
-        if thought and isinstance(thought, str):
-            assembly.thinking(thought)
+        for name in _REASONING:
+            thought = delta.get(name)
+            if thought and isinstance(thought, str):
+                assembly.thinking(thought)
+                break
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refused = True
@@ -150,7 +169,7 @@ class AnswerDecoder(AnswerDecoding):
                 assembly.text(content)
             else:
                 self._parts(content)
-        if "tool_calls" in delta or "function_call" in delta:
+        if not _CALLS.isdisjoint(delta):
             try:
                 self._calls.take(delta, is_whole=is_whole)
             except LateArguments as error:
@@ -161,7 +180,7 @@ class AnswerDecoder(AnswerDecoding):
 
     def _parts(self, content: object) -> None:
         """Content as a list of parts, some of them thinking."""
-        for part in content if isinstance(content, list) else ():
+        for part in content if isinstance(content, list) else (content,):
             if isinstance(part, str):
                 self._assembly.text(part)
             elif isinstance(part, dict):
@@ -169,8 +188,8 @@ class AnswerDecoder(AnswerDecoding):
 
     def _part(self, part: dict[str, Any]) -> None:
         match part.get("type"):
-            case "thinking":
-                thinking = part.get("thinking")
+            case "thinking" | "reasoning":
+                thinking = part.get("thinking") or part.get("reasoning") or part.get("text")
                 for piece in thinking if isinstance(thinking, list) else (thinking,):
                     text = piece.get("text") if isinstance(piece, dict) else piece
                     if isinstance(text, str):
@@ -203,13 +222,22 @@ class AnswerDecoder(AnswerDecoding):
         return "refusal" if reason == "end_turn" and self._refused else reason
 
     def _raise_error(self, value: dict[str, Any]) -> None:
-        error = value.get("error")
-        if error:
-            raise api_failure(self._host, error, statuses=self._statuses)
+        """Raises WireError for what reports an error; words beside it are told, if others were before."""
+        error = error_in(value)
+        if error is None and isinstance(beside := value.get("x_groq"), dict):
+            error = beside.get("error") or None
         base = value.get("base_resp")
-        code = base.get("status_code") if isinstance(base, dict) else None
-        if isinstance(code, int) and code != 0:
-            raise self._minimax(code, str(base.get("status_msg") or "") if isinstance(base, dict) else "")
+        code = number_in(base, "status_code")
+        if error is None and not code:
+            return
+        if self._assembly.has_content and (choice := _first_choice(value)) is not None:
+            delta = choice.get("delta")
+            self._delta(delta if isinstance(delta, dict) else {}, is_whole=False)
+        self._usage(value.get("usage"))
+        if error is not None:
+            raise api_failure(self._host, error, statuses=self._statuses)
+        assert isinstance(base, dict)
+        raise self._minimax(code or 0, str(base.get("status_msg") or ""))
 
     def _minimax(self, code: int, said: str) -> WireError:
         kind, may_retry = _MINIMAX.get(code, ("invalid_request", False))
@@ -231,14 +259,25 @@ def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
 def read_usage(report: Mapping[str, Any]) -> Usage | None:
     """A provider's report in neutral counts (M9); None if it counts nothing."""
     details = report.get("prompt_tokens_details")
-    read = count(details, "cached_tokens")
-    read = count(report, "cached_tokens") if read is None else read
-    read = count(report, "prompt_cache_hit_tokens") if read is None else read
+    asked, answered = count(report, "prompt_tokens"), count(report, "completion_tokens")
+    reasoning = count(report.get("completion_tokens_details"), "reasoning_tokens")
+    if reasoning and answered is not None and asked is not None:
+        # Some providers leave reasoning out of their answer's count; their total says so.
+        beside = count(report, "total_tokens") == asked + answered + reasoning
+        answered += reasoning if beside else 0
     usage = Usage(
-        count(report, "prompt_tokens"),
-        read,
-        count(details, "cache_write_tokens"),
-        count(report, "completion_tokens"),
-        count(report.get("completion_tokens_details"), "reasoning_tokens"),
+        asked,
+        _first((details, "cached_tokens"), *((report, name) for name in _CACHE_READS)),
+        _first((details, "cache_write_tokens"), (report, "cache_creation_input_tokens")),
+        answered,
+        reasoning,
     )
     return None if usage == Usage() else usage
+
+
+_CACHE_READS = ("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens")
+
+
+def _first(*places: tuple[object, str]) -> int | None:
+    """The first of several counts that is reported."""
+    return next((found for report, name in places if (found := count(report, name)) is not None), None)

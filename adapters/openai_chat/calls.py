@@ -32,7 +32,7 @@ class Calls:
         if not is_whole and self.goes_on(entries):
             return
         in_this_delta: set[int] = set()
-        for entry in entries if isinstance(entries, list) else ():
+        for entry in _entries(delta):
             if isinstance(entry, dict):
                 in_this_delta.add(self._entry(entry, in_this_delta, is_whole=is_whole))
         legacy = delta.get("function_call")
@@ -61,27 +61,25 @@ class Calls:
         return True
 
     def _entry(self, entry: dict[str, Any], in_this_delta: set[int], *, is_whole: bool) -> int:
-        function = entry.get("function")
-        function = function if isinstance(function, dict) else {}
+        function = _function(entry)
         call_id, name = _text(entry.get("id")), _text(function.get("name"))
         arguments = function.get("arguments")
-        brings = isinstance(arguments, dict) or bool(isinstance(arguments, str) and arguments.strip())
-        index = entry.get("index")
+        brings = bool(arguments.strip()) if isinstance(arguments, str) else arguments is not None
+        index = None if is_whole else _index(entry.get("index"))
         place = None
         if not is_whole:
-            at = index if isinstance(index, int) and not isinstance(index, bool) and index >= 0 else None
-            place = self._find(at, call_id, name, in_this_delta, brings=brings)
+            place = self._find(index, call_id, name, in_this_delta, brings=brings)
         if place is None:
-            place = self._open(call_id, name)
+            place = self._open(call_id, name, index)
         self._assembly.name_call(place, call_id, name)
-        if isinstance(index, int) and not is_whole:
+        if index is not None:
             self._by_index[index] = place
         if call_id:
             self._by_id.setdefault(call_id, place)
         self._last = place
         if isinstance(arguments, str):
             self._assembly.arguments(place, arguments)
-        elif isinstance(arguments, dict):
+        else:
             self._assembly.set_arguments(place, arguments)
         extra = entry.get("extra_content")
         if isinstance(extra, dict):
@@ -113,22 +111,46 @@ class Calls:
             return True
         return brings and self._assembly.arguments_are_whole(known)
 
-    def _open(self, call_id: str, name: str) -> int:
+    def _open(self, call_id: str, name: str, index: int | None) -> int:
         place = self._count
         self._count += 1
-        self._assembly.open_call(place, call_id, name)
+        self._assembly.open_call(place, call_id, name, index)
         return place
 
 
-def holds_objects(delta: object) -> bool:
-    """Whether a delta has a call whose arguments are an object instead of text."""
-    entries = delta.get("tool_calls") if isinstance(delta, dict) else None
-    for entry in entries if isinstance(entries, list) else ():
-        function = entry.get("function") if isinstance(entry, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("arguments"), dict):
-            return True
-    return False
+def holds_objects(delta: Mapping[str, Any]) -> bool:
+    """Whether a delta has a call whose arguments are a value instead of text."""
+    called = [_function(entry) for entry in _entries(delta) if isinstance(entry, dict)]
+    if isinstance(legacy := delta.get("function_call"), dict):
+        called.append(legacy)
+    return any(not isinstance(function.get("arguments"), str | None) for function in called)
+
+
+def _entries(delta: Mapping[str, Any]) -> list[Any]:
+    """The calls in a delta; one alone may come without a list around it."""
+    entries = delta.get("tool_calls")
+    if isinstance(entries, dict):
+        return [entries]
+    return entries if isinstance(entries, list) else []
+
+
+def _function(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is called; some servers leave out the object around it."""
+    function = entry.get("function")
+    if isinstance(function, dict):
+        return function
+    return entry if function is None else {}
+
+
+def _index(value: object) -> int | None:
+    """A valid index, which some servers write as text."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 6:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _text(value: object) -> str:
+    """A word; an id may be a number."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
     return value if isinstance(value, str) else ""

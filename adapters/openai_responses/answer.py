@@ -8,7 +8,7 @@ from norma.adapters.openai_responses.items import Item, Items, Part
 from norma.adapters.openai_responses.telling import Telling, said
 from norma.adapters.wires.assembly import Assembly, LateArguments
 from norma.adapters.wires.decoding import AnswerDecoding, count
-from norma.adapters.wires.errors import WireError, api_failure, excerpt, protocol_error
+from norma.adapters.wires.errors import WireError, api_failure, error_in, excerpt, protocol_error
 from norma.domain.model.replies import Stop, StopReason
 from norma.domain.model.usage import Usage
 
@@ -26,6 +26,7 @@ _TERMINAL = {
     "response.cancelled": "cancelled",
 }
 
+_ERRORS = ("error", "response.error")
 _UNFINISHED = frozenset({"queued", "in_progress"})
 
 
@@ -55,7 +56,8 @@ class AnswerDecoder(AnswerDecoding):
     def _event(self, value: Any, data: bytes) -> None:
         """One event. Runs for every delta, so the common case comes first and does little."""
         if type(value) is not dict:
-            raise self._not_an_event(data)
+            self._no_object(value, data)
+            return
         kind = value.get("type")
         if kind == "response.output_text.delta":
             delta = value.get("delta")
@@ -67,19 +69,22 @@ class AnswerDecoder(AnswerDecoding):
                 self._say("text", value, delta)
             return
         if kind == "response.function_call_arguments.delta":
-            self._arguments(value)
-        elif kind == "error" or (kind is None and value.get("error")):
+            self._arguments(value, data)
+        elif kind in _ERRORS or (kind is None and value.get("error")) or value.get("object") == "error":
             raise self._failure(value)
         elif isinstance(kind, str):
             if kind in _TERMINAL:
                 response = value.get("response")
-                self._terminal(response if isinstance(response, dict) else {}, _TERMINAL[kind], data)
+                self._terminal(response if isinstance(response, dict) else value, _TERMINAL[kind], data)
                 self._end()
             else:
                 self._rare(kind, value, data)
+        elif value.get("object") == "response" and value.get("status") not in _UNFINISHED:
+            self._body(value, data)  # a whole answer as one event
+            self._end()
 
     def _body(self, value: dict[str, Any], data: bytes) -> None:
-        if value.get("error") or value.get("type") == "error":
+        if error_in(value) is not None:
             raise self._failure(value)
         status = said(value.get("status"))
         if status in _UNFINISHED:
@@ -92,7 +97,7 @@ class AnswerDecoder(AnswerDecoding):
         """Events that come once a part or an item."""
         match kind:
             case "response.output_item.added":
-                self._begin(value)
+                self._begin(value, data)
             case "response.output_item.done":
                 self._done(value, data)
             case "response.output_text.done":
@@ -110,7 +115,7 @@ class AnswerDecoder(AnswerDecoding):
             case "response.reasoning_text.done":
                 self._think("content", value, value.get("text"), whole=True)
             case "response.function_call_arguments.done":
-                self._telling.all_arguments(self._call(value), value.get("arguments"))
+                self._all_arguments(value, "arguments", data)
             case "response.output_text.annotation.added":
                 self._annotation(value)
             case "response.content_part.added":
@@ -167,9 +172,17 @@ class AnswerDecoder(AnswerDecoding):
             self._assembly.open_call(item.place, None, None)
         return item
 
-    def _arguments(self, event: dict[str, Any]) -> None:
+    def _all_arguments(self, event: dict[str, Any], name: str, data: bytes) -> None:
+        """All of a call's arguments in the field *name*; as values their integers are to be exact."""
+        arguments = event.get(name)
+        if not isinstance(arguments, str | None):
+            arguments = parse_exactly(data)[name]
+        self._telling.all_arguments(self._call(event), arguments)
+
+    def _arguments(self, event: dict[str, Any], data: bytes) -> None:
         delta = event.get("delta")
         if type(delta) is not str:
+            self._all_arguments(event, "delta", data)
             return
         where = event.get("item_id"), event.get("output_index")
         if where != self._calls_where:
@@ -181,7 +194,7 @@ class AnswerDecoder(AnswerDecoding):
 
     # Whole items
 
-    def _begin(self, event: dict[str, Any]) -> None:
+    def _begin(self, event: dict[str, Any], data: bytes) -> None:
         """An item begins, and may hold something already."""
         payload = event.get("item")
         self._calls_where = self._where = None  # what these name may be another now
@@ -191,8 +204,10 @@ class AnswerDecoder(AnswerDecoding):
         item, is_new = self._items.begin(kind, payload.get("id"), event.get("output_index"))
         if kind == "function_call":
             self._telling.name_call(item, payload, is_new=is_new)
-            if isinstance(payload.get("arguments"), str):
-                self._telling.initial[item.place] = payload["arguments"]
+            if not isinstance(arguments := payload.get("arguments"), str | None):
+                arguments = parse_exactly(data)["item"]["arguments"]
+            if arguments is not None:
+                self._telling.initial[item.place] = arguments
         elif is_new:
             self._assembly.end_block()
 
@@ -217,9 +232,8 @@ class AnswerDecoder(AnswerDecoding):
         status = response.get("status")
         word = status if isinstance(status, str) and status not in _UNFINISHED else word
         if word == "failed" or response.get("error"):
-            raise self._failure(
-                {"error": response.get("error") or {"message": "it failed and did not say why"}}
-            )
+            known = any(response.get(name) for name in ("error", "code", "message"))
+            raise self._failure(response if known else {"message": "it failed and did not say why"})
         self._output(response.get("output"), data)
         details = response.get("incomplete_details")
         reason = said(details.get("reason")) if isinstance(details, dict) else None
@@ -303,4 +317,6 @@ def _listed(value: Any) -> object:
 def _is_inexact(payload: dict[str, Any]) -> bool:
     """Whether an item holds numbers that count."""
     kind = payload["type"]
-    return kind not in ("message", "reasoning", "function_call") or isinstance(payload.get("arguments"), dict)
+    if kind == "function_call":
+        return not isinstance(payload.get("arguments"), str | None)
+    return kind not in ("message", "reasoning")

@@ -23,7 +23,7 @@ class Telling:
         self._assembly = assembly
         self._items = items
         self.refused = False
-        self.initial: dict[int, str] = {}
+        self.initial: dict[int, object] = {}
 
     def tell(self, item: Item, part: Part, piece: str) -> None:
         """Tell a piece; each part of a message is a block of its own."""
@@ -57,7 +57,7 @@ class Telling:
 
     def all_arguments(self, item: Item, arguments: object) -> None:
         """All of a call's arguments, which beat the pieces of them."""
-        if isinstance(arguments, dict) or (isinstance(arguments, str) and arguments.strip()):
+        if not isinstance(arguments, str) or arguments.strip():
             self._assembly.set_arguments(item.place, arguments)
 
     def finish(self, item: Item, payload: dict[str, Any], *, is_new: bool) -> None:
@@ -114,15 +114,16 @@ class Telling:
 
     def close_call(self, item: Item) -> None:
         """A call is complete."""
-        initial = self.initial.get(item.place, "")
-        if initial.strip() and not self._assembly.has_arguments(item.place):
-            self._assembly.set_arguments(item.place, initial)
+        if not self._assembly.has_arguments(item.place):
+            self.all_arguments(item, self.initial.get(item.place))
         self._assembly.end_call(item.place)
 
 
 def _parts(parts: object) -> list[tuple[str, int, str, dict[str, Any]]]:
     """The parts of a finished item that hold text: the kind of each, its place, and the text."""
-    out = []
+    out: list[tuple[str, int, str, dict[str, Any]]] = []
+    if isinstance(parts, str):  # the short form, which requests have
+        return [("text", 0, parts, {})]
     for at, part in enumerate(parts if isinstance(parts, list) else ()):
         if isinstance(part, dict):
             kind = "refusal" if part.get("type") == "refusal" else "text"

@@ -14,8 +14,8 @@ from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
-from norma.adapters.http.json_text import whole, whole_text
-from norma.adapters.wires.arguments import encodable, read_arguments, write_arguments
+from norma.adapters.http.json_text import whole, whole_text, write
+from norma.adapters.wires.arguments import encodable, read_arguments
 from norma.adapters.wires.slots import CallSlot, Slot, TextSlot, ThinkingSlot, WholeSlot
 from norma.adapters.wires.words import clean
 from norma.domain.model.blocks import Block, Opaque, Thinking
@@ -57,6 +57,10 @@ class Assembly:
         self._text: TextSlot | None = None
         self._thinking: ThinkingSlot | None = None
         self._calls: dict[Hashable, CallSlot] = {}
+        self._ranks: set[int] = set()
+        self._next_rank = 0
+        """The lowest rank that no call has."""
+        self._highest_rank = 0
         self._ids: set[str] = set()
 
     @property
@@ -133,14 +137,20 @@ class Assembly:
         slot.is_closed = True
         self._tell_ended()
 
-    def open_call(self, key: Hashable, call_id: str | None, name: str | None) -> None:
-        """A tool call begins; *key* is how later pieces name it. What is not known yet may be said later."""
+    def open_call(
+        self, key: Hashable, call_id: str | None, name: str | None, rank: int | None = None
+    ) -> None:
+        """
+        A tool call begins; *key* is how later pieces name it. What is not known yet may be said later.
+
+        Calls stand in the order of their ranks, whichever begins first; one without stands where it begins.
+        """
         self.end_block()
         if self._calls_overlap:
             self._close_complete_calls()
-        slot = CallSlot()
+        slot = CallSlot(rank)
         self._calls[key] = slot
-        self._slots.append(slot)
+        self._slots.insert(self._place_of(rank), slot)
         self.name_call(key, call_id, name)
 
     def name_call(self, key: Hashable, call_id: str | None, name: str | None) -> None:
@@ -159,20 +169,33 @@ class Assembly:
         """A piece of a call's arguments. Raises LateArguments."""
         slot = self._calls[key]
         if slot.is_closed:
-            if piece.strip():
+            if not slot.repeats(piece):
                 raise LateArguments(
                     f"arguments came for the call of {slot.name!r}, which was complete already"
                 )
             return
+        if slot.value is not None and piece.strip():
+            if not slot.value:  # an empty object stood there until they came
+                slot.pieces = []
+            slot.value = None
         slot.pieces.append(piece)
 
-    def set_arguments(self, key: Hashable, value: "str | dict[str, Any]") -> None:
-        """All of a call's arguments at once, instead of the pieces so far."""
+    def set_arguments(self, key: Hashable, value: object) -> None:
+        """
+        All of a call's arguments at once, instead of the pieces so far: their text, or what it says.
+
+        None says nothing. What is neither text nor an object makes the call an invalid one.
+        """
         slot = self._calls[key]
-        if slot.is_closed:
+        if slot.is_closed or value is None:
             return
-        slot.pieces = [value if isinstance(value, str) else write_arguments(value)]
-        slot.value = None if isinstance(value, str) else encodable(value, slot.pieces[0])
+        slot.value = None
+        if isinstance(value, str):
+            slot.pieces = [value]
+        else:
+            slot.pieces = [write(value).decode("utf-8")]
+            if isinstance(value, dict):
+                slot.value = encodable(value, slot.pieces[0])
 
     def has_arguments(self, key: Hashable) -> bool:
         """Whether any argument text but blanks has come for a call."""
@@ -230,12 +253,34 @@ class Assembly:
             self._slots.append(self._thinking)
         return self._thinking
 
+    def _place_of(self, rank: int | None) -> int:
+        """Where a call of that rank belongs: in front of the first of a higher one that was not told yet."""
+        if rank is None or rank in self._ranks:
+            return len(self._slots)
+        self._ranks.add(rank)
+        while self._next_rank in self._ranks:
+            self._next_rank += 1
+        if rank >= self._highest_rank:  # nearly always
+            self._highest_rank = rank
+            return len(self._slots)
+        for place in range(self._told, len(self._slots)):
+            slot = self._slots[place]
+            if isinstance(slot, CallSlot) and slot.rank is not None and slot.rank > rank:
+                return place
+        return len(self._slots)
+
     def _close_complete_calls(self) -> None:
-        """Close the calls at the head of those still open whose arguments can't be continued."""
+        """
+        Close the calls at the head of those still open whose arguments can't be continued.
+
+        One whose rank says that others belong in front of it waits for them.
+        """
         for slot in self._slots[self._told :]:
             if not isinstance(slot, CallSlot) or slot.is_closed:
                 continue
             if slot.was_tried or not slot.looks_whole:
+                return
+            if slot.rank is not None and slot.rank > self._next_rank:
                 return
             slot.was_tried = True
             if not read_arguments(slot.raw):

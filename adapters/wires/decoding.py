@@ -6,16 +6,23 @@ A wire's decoder subclasses this and says what one event's JSON, or one whole bo
 
 from abc import abstractmethod
 from collections import deque
-from typing import Any
+from typing import Any, Literal
 
-from norma.adapters.http.json_text import parse_exactly, quick_parser
-from norma.adapters.http.sse import EventTooLong, SseDecoder
+from norma.adapters.http.json_text import parse_exactly, quick_parser, write
+from norma.adapters.http.sse import EventTooLong, Named, SseDecoder
 from norma.adapters.wires.assembly import Assembly
 from norma.adapters.wires.errors import WireError, dropped, excerpt, protocol_error
 from norma.adapters.wires.wire import Decoding
 from norma.domain.model.blocks import Block
 from norma.domain.model.replies import ReplyEvent
 from norma.domain.model.usage import Usage
+
+_BEFORE_IT_BEGINS = b"\xef\xbb\xbf \t\r\n"
+"""The bytes of a mark and of blanks."""
+_LINES = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""How a stream may begin."""
+_MOST_BYTES = 64 << 20
+_MOST_OF_A_PAGE = 4 << 10
 
 DONE = b"[DONE]"
 """The end mark of the streams of OpenAI and its kin."""
@@ -37,6 +44,10 @@ class AnswerDecoding(Decoding):
         self._statuses = statuses
         self._sse = SseDecoder()
         self._parse = quick_parser()
+        self._form: Literal["unknown", "stream", "body", "page"] = "unknown"
+        self._pieces: list[bytes] = []
+        """The body, while it is no stream."""
+        self._size = 0
         self.is_done = False
 
     @property
@@ -50,6 +61,10 @@ class AnswerDecoding(Decoding):
         return self._assembly.partial_usage()
 
     def feed(self, data: bytes) -> None:
+        if self._form != "stream":
+            self._look(data)
+            if self._form in ("body", "page"):
+                return
         try:
             found = self._sse.feed(data)
         except EventTooLong as error:
@@ -62,12 +77,17 @@ class AnswerDecoding(Decoding):
                 continue
             try:
                 value = self._parse(event)
-            except ValueError:
+            except ValueError:  # also of one whose name counts: a `Named` is not what the parser takes
                 self._odd_event(event)
             else:
                 self._event(value, event)
 
     def finish(self) -> None:
+        if self._form == "body":
+            self.whole(b"".join(self._pieces))
+            return
+        if self._form == "page":
+            raise self._a_page()
         rest = self._sse.finish()
         if rest is not None and not self.is_done:
             self._odd_event(rest)
@@ -80,17 +100,43 @@ class AnswerDecoding(Decoding):
         return self.is_done
 
     def whole(self, body: bytes) -> None:
-        if not body.strip():
+        body = body.lstrip(_BEFORE_IT_BEGINS)
+        if not body:
             raise protocol_error(f"{self._host} answered with status 200 and an empty body")
+        if body.startswith(_LINES):
+            self.feed(body)
+            self.finish()
+            return
         try:
             value = parse_exactly(body)
         except ValueError as error:
             shown = excerpt(body)
             raise protocol_error(f"the answer of {self._host} is no JSON ({error}): {shown}") from None
+        value = _unlisted(value)
         if not isinstance(value, dict):
             raise protocol_error(f"the answer of {self._host} is no JSON object: {excerpt(body)}")
         self._body(value, body)
         self._end()
+
+    def _look(self, data: bytes) -> None:
+        """What the body is, by how it begins: some servers send another form than they say."""
+        if self._form == "unknown":
+            begun = data.lstrip(_BEFORE_IT_BEGINS)
+            if not begun:
+                return
+            self._form = "body" if begun[:1] in b"{[" else "page" if begun[:1] == b"<" else "stream"
+        if self._form == "stream":
+            return
+        self._pieces.append(data)
+        self._size += len(data)
+        if self._size > _MOST_BYTES:
+            raise protocol_error(f"the answer of {self._host} is longer than {_MOST_BYTES} bytes")
+        if self._form == "page" and self._size > _MOST_OF_A_PAGE:
+            raise self._a_page()
+
+    def _a_page(self) -> WireError:
+        shown = excerpt(b"".join(self._pieces))
+        return protocol_error(f"{self._host} answered with status 200 and a page, no stream: {shown}")
 
     @abstractmethod
     def _event(self, value: Any, data: bytes) -> None:
@@ -111,25 +157,51 @@ class AnswerDecoding(Decoding):
     def _done_mark(self) -> None:
         """`[DONE]`, which is not an end mark on every wire."""
 
-    def _not_an_event(self, data: bytes) -> WireError:
-        return protocol_error(f"an event in the answer of {self._host} is no JSON object: {excerpt(data)}")
+    def _no_object(self, value: object, data: bytes) -> None:
+        """An event that is no object: null says nothing, an error may stand in a list, else WireError."""
+        inside = _unlisted(value)
+        if isinstance(inside, dict):
+            self._event(inside, write(inside))
+        elif value is not None:
+            shown = excerpt(data)
+            raise protocol_error(f"an event in the answer of {self._host} is no JSON object: {shown}")
 
     def _odd_event(self, data: bytes) -> None:
-        """What the quick parser does not take: the end mark, a heartbeat, or JSON with its quirks."""
+        """
+        What the quick parser does not take: the end mark, a heartbeat, JSON with its quirks, or an event
+        whose name is to be seen.
+        """
         if data.isspace() or not data:
             return
         if data.strip() == DONE:
             self._done_mark()
             return
+        name = data.name if isinstance(data, Named) else None
         try:
             value = parse_exactly(data)
         except ValueError:
-            shown = excerpt(data)
-            raise protocol_error(f"an event in the answer of {self._host} is no JSON: {shown}") from None
+            if name == "error":
+                value = {"error": data.decode("utf-8", "replace")}
+            else:
+                shown = excerpt(data)
+                raise protocol_error(f"an event in the answer of {self._host} is no JSON: {shown}") from None
+        if name is not None and isinstance(value, dict) and not (value.get("type") or value.get("error")):
+            value["type"] = name
+        elif name == "error" and isinstance(value, dict) and "error" not in value:
+            value = {"error": value}
         self._event(value, data)
+
+
+def _unlisted(value: object) -> object:
+    """The error that Google's servers put in a list; else *value* as it is."""
+    if isinstance(value, list) and value and isinstance(value[0], dict) and value[0].get("error"):
+        return value[0]
+    return value
 
 
 def count(report: object, name: str) -> int | None:
     """A counter of a usage report; None where it is absent, null or no count."""
     value = report.get(name) if isinstance(report, dict) else None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -65,7 +65,31 @@ _BY_WORD: Mapping[str, FailureKind] = {
     "server_shutting_down": "server",
     "upstream_error": "server",
     "timeout_error": "timeout",
+    "deadline_exceeded": "timeout",
+    "exceeded_current_quota_error": "permission",
+    "permission_denied": "permission",
+    "permission_denied_error": "permission",
+    "unauthenticated": "authentication",
+    "not_found": "not_found",
+    "resource_not_found_error": "not_found",
+    "invalid_argument": "invalid_request",
+    "resource_exhausted": "rate_limited",
+    "throttling_exception": "rate_limited",
+    "too_many_requests": "rate_limited",
+    "overloaded": "overloaded",
+    "service_unavailable_error": "overloaded",
+    "unavailable": "overloaded",
+    "internal": "server",
 }
+
+
+def _plain(word: str) -> str:
+    """A word without what providers write differently: `InternalServerError`, `internal_server_error`."""
+    return word.lower().replace("_", "").replace("-", "").replace(" ", "")
+
+
+_BY_PLAIN_WORD: Mapping[str, FailureKind] = {_plain(word): kind for word, kind in _BY_WORD.items()}
+_PLAIN_OVERFLOW = frozenset(map(_plain, _OVERFLOW))
 
 
 class WireError(Exception):
@@ -96,7 +120,7 @@ def http_failure(
     """The failure that an answer with *status* is. *body* may be cut and anything at all."""
     words = provider_words(body, headers)
     kind = status_kind(status)
-    if kind == "invalid_request" and _OVERFLOW & {words.code, words.type}:
+    if kind == "invalid_request" and _PLAIN_OVERFLOW & {_plain(words.code or ""), _plain(words.type or "")}:
         kind = "context_overflow"
     said = words.message or excerpt(body) or "nothing"
     message = f"{host} answered with status {status}: {said}"
@@ -115,6 +139,20 @@ def api_failure(host: str, error: object, *, statuses: frozenset[int]) -> WireEr
     code = _numeric(words.code)
     may_retry = code in statuses or kind in ("rate_limited", "overloaded", "server")
     return WireError(Failure(kind, message, "api", provider=words), may_retry=may_retry)
+
+
+def error_in(value: Mapping[str, Any]) -> object | None:
+    """The error that an event or a body holds, or is; None: it is none."""
+    error: object = value.get("error")
+    if error:
+        return error
+    return value if value.get("type") == "error" or value.get("object") == "error" else None
+
+
+def number_in(value: object, name: str) -> int | None:
+    """A code, which may be written as text; None if it is no number."""
+    found = value.get(name) if isinstance(value, dict) else None
+    return _numeric(_text(found))
 
 
 def protocol_error(message: str) -> WireError:
@@ -180,13 +218,22 @@ def _words_of(error: object) -> ProviderWords:
         return ProviderWords(message=whole_text(error))
     if not isinstance(error, dict):
         return ProviderWords()
-    code = error.get("code")
     message = error.get("message") or error.get("detail") or error.get("msg")
-    metadata = error.get("metadata")
-    kind = error.get("type") or (metadata.get("error_type") if isinstance(metadata, dict) else None)
+    metadata, status = error.get("metadata"), error.get("status")
+    kind = error.get("type") if error.get("type") != "error" else None
+    kind = kind or (metadata.get("error_type") if isinstance(metadata, dict) else None)
+    code = error.get("code")
+    if code is None:
+        code = next((number for name in _NUMBERS if (number := number_in(error, name)) is not None), None)
+    if kind is None and isinstance(status, str) and not status.isdigit():
+        kind = status  # Google's word for it
     return ProviderWords(
         _text(kind), _text(code), whole_text(message) if isinstance(message, str) else _text(message)
     )
+
+
+_NUMBERS = ("status", "status_code", "http_code")
+"""Where an HTTP status may stand in an error that has no code."""
 
 
 def _kind_of(words: ProviderWords) -> FailureKind:
@@ -194,8 +241,8 @@ def _kind_of(words: ProviderWords) -> FailureKind:
     if code is not None and 400 <= code < 600:
         return status_kind(code)
     for word in (words.code, words.type):
-        if word is not None and word in _BY_WORD:
-            return _BY_WORD[word]
+        if word is not None and (kind := _BY_PLAIN_WORD.get(_plain(word))) is not None:
+            return kind
     # Nobody can say whether an unknown error would pass, so it is not one of those that are retried.
     return "invalid_request"
 

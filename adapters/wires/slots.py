@@ -67,12 +67,16 @@ class ThinkingSlot:
 
 
 class CallSlot:
-    """A tool call. *was_tried*: it was once looked at for completeness before its end."""
+    """
+    A tool call. *was_tried*: it was once looked at for completeness before its end. *rank* is its place among
+    the calls, where the provider says one.
+    """
 
     is_closed = False
     is_empty = False
 
-    def __init__(self) -> None:
+    def __init__(self, rank: int | None = None) -> None:
+        self.rank = rank
         self.id = ""
         self.name = ""
         self.pieces: list[str] = []
@@ -80,6 +84,7 @@ class CallSlot:
         self.extra: dict[str, Any] = {}
         self.was_tried = False
         self._block: ToolCall | None = None
+        self._repeated = 0
 
     @property
     def raw(self) -> str:
@@ -92,6 +97,13 @@ class CallSlot:
         """A cheap look: whether the arguments end as an object does."""
         last = next((piece.rstrip() for piece in reversed(self.pieces) if piece.strip()), "")
         return last.endswith("}")
+
+    def repeats(self, piece: str) -> bool:
+        """Whether a piece that comes after the end says only again what was said before it."""
+        if self.raw.startswith(piece, self._repeated):
+            self._repeated += len(piece)
+            return True
+        return not piece.strip()
 
     def close(self, call_id: str, name: str, vendor: str | None) -> None:
         raw = self.raw

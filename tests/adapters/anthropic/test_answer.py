@@ -283,3 +283,49 @@ def test_what_stands_beside_a_call_is_kept_for_its_provider() -> None:
     start = {"type": "tool_use", "id": "t", "name": "f", "input": {}, "caller": {"type": "code", "id": "c"}}
     (call,) = read(message(block(0, start), reason="tool_use")).blocks
     assert call == ToolCall("t", "f", {}, vendor="anthropic", extra={"caller": {"type": "code", "id": "c"}})
+
+
+def test_A5_a_block_that_begins_twice_is_one_block() -> None:
+    start, *rest = call_block(0, "t", "f", '{"n":', "1}")
+    assert read(message([start, start, *rest], reason="tool_use")).blocks == (ToolCall("t", "f", {"n": 1}),)
+
+
+def test_M12_a_piece_of_input_may_be_the_whole_value() -> None:
+    start, piece, stop = call_block(0, "t", "f", "x")
+    piece["delta"]["partial_json"] = {"n": 123456789012345678901234567890}
+    (call,) = read(message([start, piece, stop], reason="tool_use")).blocks
+    assert call == ToolCall("t", "f", {"n": 123456789012345678901234567890})
+
+
+@pytest.mark.parametrize("given", [[1], 5, False])
+def test_M12_input_that_a_block_begins_with_and_is_no_object_is_invalid(given: Any) -> None:
+    start, stop = call_block(0, "t", "f")
+    start["content_block"]["input"] = given
+    (call,) = read(message([start, stop], reason="tool_use")).blocks
+    assert isinstance(call, ToolCall)
+    assert (call.invalid, call.raw) == (True, json.dumps(given))
+
+
+def test_A5_what_can_not_be_used_of_a_block_is_left_out() -> None:
+    blocks = [
+        block(0, {"type": "redacted_thinking", "data": None}),
+        block(1, {"type": "text", "text": "a", "citations": 5}),
+    ]
+    assert read(message(*blocks)).blocks == (Text("a"),)
+
+
+def test_M9_counts_stand_in_several_places() -> None:
+    inside = [{"type": "message_start", "usage": {"input_tokens": 4}}, *text_block(0, "a")]
+    end, stop = message_end("end_turn", cache_creation={"ephemeral_5m_input_tokens": 3, "x": None})
+    found = read(events(*inside, end, {**stop, "usage": {"output_tokens": 2}})).finished.usage
+    assert (found.input_tokens, found.cache_write_tokens, found.output_tokens) == (7, 3, 2)
+
+
+def test_M5_a_whole_message_may_be_one_event() -> None:
+    whole = {"type": "message", "content": [{"type": "text", "text": "a"}], "stop_reason": "end_turn"}
+    assert read(events(whole)).blocks == (Text("a"),)
+
+
+@pytest.mark.parametrize(("content", "blocks"), [("a", (Text("a"),)), (None, ())])
+def test_M5_content_may_be_words_alone_or_null(content: Any, blocks: tuple[Any, ...]) -> None:
+    assert read_whole({"content": content, "stop_reason": "refusal"}).blocks == blocks

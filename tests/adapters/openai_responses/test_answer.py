@@ -9,7 +9,7 @@ from norma.adapters.wires.errors import WireError
 from norma.domain.model.blocks import Opaque, Text, Thinking, ToolCall
 from norma.domain.model.replies import BlockEnded, ReplyWhole, TextDelta, ThinkingDelta
 from norma.domain.model.usage import Usage
-from tests.adapters.wires.answers import called, events, item, response, said
+from tests.adapters.wires.answers import called, events, item, response, said, unnamed
 from tests.adapters.wires.codecs import decoding, failure
 from tests.adapters.wires.codecs import read as read_stream
 from tests.adapters.wires.codecs import read_whole as read_body
@@ -351,3 +351,53 @@ def test_M12_arguments_after_the_call_was_told_are_a_protocol_error() -> None:
     assert done["item"]["id"] == "fc_0"
     error, _ = failure(WIRE, events(CREATED, *row, late))
     assert error.failure.kind == "protocol"
+
+
+def test_R2_pieces_that_only_repeat_a_finished_call_change_nothing() -> None:
+    begin, first, second, done = called(0, "c", "f", '{"n":', "1}")
+    all_of_it = {"type": "response.function_call_arguments.done", "item_id": "fc_0", "arguments": '{"n":1}'}
+    stream = [CREATED, begin, done, first, second, all_of_it, completed()]
+    assert read(events(*stream)).blocks == (ToolCall("c", "f", {"n": 1}),)
+
+
+@pytest.mark.parametrize("place", ["begin", "delta", "done"])
+def test_M12_arguments_that_come_as_a_value_are_exact(place: str) -> None:
+    value = {"n": 123456789012345678901234567890}
+    begin, piece, done = called(0, "c", "f", "")
+    done["item"]["arguments"] = ""
+    match place:
+        case "begin":
+            begin["item"]["arguments"] = value
+        case "delta":
+            piece["delta"] = value
+        case _:
+            piece = {**piece, "type": "response.function_call_arguments.done", "arguments": value}
+    (call,) = read(events(CREATED, begin, piece, done, completed())).blocks
+    assert call == ToolCall("c", "f", value)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "response.error", "error": {"code": "server_error", "message": "m"}},
+        {"type": "response.failed", "error": {"code": "server_error", "message": "m"}},
+        {"type": "response.failed", "code": "server_error", "message": "m"},
+        {"type": "response.failed", "response": {"error": {"code": "server_error", "message": "m"}}},
+    ],
+)
+def test_R2_a_failure_says_its_cause_in_several_places(event: dict[str, Any]) -> None:
+    error, _ = failure(WIRE, events(CREATED, event))
+    words = error.failure.provider
+    assert (error.failure.kind, words.code, words.message) == ("server", "server_error", "m")
+
+
+def test_R2_a_type_that_is_no_word_is_skipped() -> None:
+    odd: list[dict[str, Any]] = [{"type": ["error"]}, {"type": {"a": 1}}]
+    assert read(unnamed(CREATED, *odd, *said(0, "a"), completed())).blocks == (Text("a"),)
+
+
+def test_M5_a_whole_response_may_be_one_event_and_content_words_alone() -> None:
+    item = {"type": "message", "content": "a"}
+    assert read(unnamed({"object": "response", "status": "completed", "output": [item]})).blocks == (
+        Text("a"),
+    )
