@@ -16,6 +16,7 @@ from norma.domain.model.requests import ReplyOptions, ReplyRequest
 from norma.domain.model.secrets import Secret
 
 SUFFIX = "/chat/completions"
+_LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 class RequestEncoder(Posting):
@@ -44,6 +45,13 @@ class RequestEncoder(Posting):
         wishes = self._wishes(options, losses)
         body |= {name: value for name, value in wishes.items() if self._takes(name, losses)}
         return self._posted(body, options, names, losses)
+
+    def _make_room(self, body: dict[str, Any], added: Mapping[str, Any]) -> None:
+        ours = self._profile.token_limit_key
+        if ours not in added and not added.keys().isdisjoint(_LIMITS):
+            body.pop(ours, None)  # exactly one bound is taken
+        if body.get("stream") is not True and "stream_options" not in added:
+            body.pop("stream_options", None)
 
     def _messages(self, request: ReplyRequest, names: WireNames, losses: list[Loss]) -> list[dict[str, Any]]:
         wish = request.options.reasoning_replay

@@ -25,16 +25,20 @@ class Posting:
         self, body: dict[str, Any], options: ReplyOptions, names: WireNames, losses: list[Loss]
     ) -> EncodedRequest:
         """The request with *body*, in which what somebody added wins."""
-        body |= self._profile.extra_body
-        body |= options.extra_body
+        added = {**self._profile.extra_body, **options.extra_body}
+        body |= added
+        self._make_room(body, added)
+        stream = body.get("stream") is True
         ours: dict[str, str | Secret] = {
             "Content-Type": "application/json",
-            "Accept": "text/event-stream" if options.stream else "application/json",
+            "Accept": "text/event-stream" if stream else "application/json",
             **self._own_headers(),
         }
         headers = merged_headers(ours, self._profile.extra_headers, options.extra_headers)
-        stream = body.get("stream") is True
         return EncodedRequest("POST", self._url, headers, write(body), names, stream, tuple(losses))
+
+    def _make_room(self, body: dict[str, Any], added: Mapping[str, Any]) -> None:
+        """Take out of *body* what can't stand beside what somebody *added*."""
 
     def _own_headers(self) -> Mapping[str, str | Secret]:
         """The key, as most services want it."""

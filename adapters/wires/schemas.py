@@ -5,7 +5,7 @@ The tool's own schema still judges its calls.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from norma.domain.model.blocks import thaw
 
@@ -16,7 +16,8 @@ def cleaned(schema: Mapping[str, Any], *, inline_refs: bool) -> tuple[dict[str, 
     """
     *schema* as an object schema with properties and no combinator at the top, and what was left out.
 
-    With *inline_refs* local references are replaced by what they name.
+    The properties that a combinator at the top speaks of are kept, so that the model sees them. With
+    *inline_refs* local references are replaced by what they name; one at the top always is.
 
     Raises ValueError for a reference that can't be: recursive, missing, or to another document.
     """
@@ -25,11 +26,67 @@ def cleaned(schema: Mapping[str, Any], *, inline_refs: bool) -> tuple[dict[str, 
         out = _inlined(out, out, ())
         for name in ("$defs", "definitions"):
             out.pop(name, None)
+    out = _without_ref(out, out, ())
+    properties, required = _told(out, out, ())
     lost = tuple(name for name in _COMBINATORS if out.pop(name, None) is not None)
     out["type"] = "object"
-    if not isinstance(out.get("properties"), dict):
-        out["properties"] = {}
+    out["properties"] = properties
+    if lost and required:
+        out["required"] = required
     return out, lost
+
+
+_Told: TypeAlias = tuple[dict[str, Any], list[str]]
+"""Properties, and the names of those that are required."""
+
+
+def _told(schema: dict[str, Any], root: dict[str, Any], inside: tuple[str, ...]) -> _Told:
+    """What an object schema, with all that it combines at its top, says of properties."""
+    own, names = schema.get("properties"), schema.get("required")
+    properties = dict(own) if isinstance(own, dict) else {}
+    required = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    for word in ("allOf", "anyOf", "oneOf"):
+        parts = schema.get(word)
+        branches = [
+            _branch(part, root, inside)
+            for part in (parts if isinstance(parts, list) else ())
+            if isinstance(part, dict) and part.get("type", "object") == "object"
+        ]
+        found: dict[str, list[Any]] = {}
+        for told, _ in branches:
+            for name, value in told.items():
+                values = found.setdefault(name, [])
+                if value not in values:
+                    values.append(value)
+        for name, values in found.items():
+            joined = {"allOf" if word == "allOf" else "anyOf": values}
+            properties.setdefault(name, values[0] if len(values) == 1 else joined)
+        if word == "allOf":
+            needed = dict.fromkeys(name for _, names in branches for name in names)
+            required += [name for name in needed if name not in required]
+    return properties, required
+
+
+def _branch(part: dict[str, Any], root: dict[str, Any], inside: tuple[str, ...]) -> _Told:
+    """What one part of a combinator says; nothing, if its reference leads nowhere that can be read."""
+    ref = part.get("$ref")
+    try:
+        named = _without_ref(part, root, inside)
+    except ValueError:  # it goes with the combinator, and that is reported
+        return {}, []
+    return _told(named, root, (*inside, ref) if isinstance(ref, str) else inside)
+
+
+def _without_ref(value: dict[str, Any], root: dict[str, Any], inside: tuple[str, ...]) -> dict[str, Any]:
+    """*value* with what a reference at its top names in its place."""
+    while isinstance(ref := value.get("$ref"), str):
+        if ref in inside:
+            raise ValueError(f"its schema refers to itself ({ref}) at its top")
+        inside = (*inside, ref)
+        named = _named(ref, root)
+        beside = {key: item for key, item in value.items() if key != "$ref"}
+        value = {**named, **beside} if isinstance(named, dict) else beside
+    return value
 
 
 def closed(schema: Mapping[str, Any]) -> dict[str, Any]:

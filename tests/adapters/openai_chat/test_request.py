@@ -345,3 +345,63 @@ def test_extra_data_of_a_call_goes_back_to_its_provider_alone() -> None:
     turn = said("assistant", ToolCall("1", "f", vendor="gemini", extra=extra))
     assert "thought_signature" in json.dumps(body_of(asking(user("q"), turn), "gemini"))
     assert "thought_signature" not in json.dumps(body_of(asking(user("q"), turn), "openai"))
+
+
+_KN: dict[str, Any] = {"k": {"const": "a"}, "n": {"type": "integer"}}
+_A: dict[str, Any] = {"type": "object", "properties": _KN, "required": ["k", "n"]}
+_B: dict[str, Any] = {"type": "object", "properties": {"k": {"const": "b"}}, "required": ["k"]}
+_M: dict[str, Any] = {"properties": {"m": {}}, "required": ["m"]}
+_EITHER = {"k": {"anyOf": [{"const": "a"}, {"const": "b"}]}, "n": {"type": "integer"}}
+
+
+@pytest.mark.parametrize("profile", ["compatible", "gemini"])
+@pytest.mark.parametrize(
+    ("schema", "properties", "required"),
+    [
+        ({"oneOf": [_A, _B]}, _EITHER, None),
+        ({"anyOf": [_A, {"type": "null"}]}, _KN, None),
+        ({"allOf": [_A, _M]}, {**_KN, "m": {}}, ["k", "n", "m"]),
+        ({"properties": {"k": {"type": "string"}}, "anyOf": [_B]}, {"k": {"type": "string"}}, None),
+        ({"oneOf": [{"$ref": "#/$defs/b"}], "$defs": {"b": {"allOf": [_B]}}}, _B["properties"], None),
+        ({"$ref": "#/$defs/a", "$defs": {"a": _A}}, _KN, ["k", "n"]),
+    ],
+)
+def test_M13_what_a_combinator_or_reference_at_the_top_says_of_properties_is_kept(
+    profile: str, schema: dict[str, Any], properties: dict[str, Any], required: list[str] | None
+) -> None:
+    request = ReplyRequest((user("q"),), tools=(ToolSpec("f", "d", schema),))
+    sent = body_of(request, profile)["tools"][0]["function"]["parameters"]
+    assert (sent["type"], sent["properties"], sent.get("required")) == ("object", properties, required)
+    assert not {"oneOf", "anyOf", "allOf", "$ref"} & sent.keys()
+
+
+def test_M13_a_choice_that_leads_back_to_the_top_or_nowhere_is_left_out() -> None:
+    schema = {"properties": {"a": {}}, "anyOf": [{"$ref": "#"}, {"$ref": "#/gone"}, _B]}
+    encoded = codec().encode(ReplyRequest((user("q"),), tools=(ToolSpec("f", "d", schema),)))
+    sent = strict_json(encoded.body)["tools"][0]["function"]["parameters"]
+    assert sent["properties"] == {"a": {}, "k": {"const": "b"}}
+    assert [loss.what for loss in encoded.losses] == ["schema"]
+    for ref in ("#", "#/gone", "https://h.test/s"):
+        with pytest.raises(ValueError, match="'f' can't be offered"):
+            codec().encode(ReplyRequest((user("q"),), tools=(ToolSpec("f", "d", {"$ref": ref}),)))
+
+
+@pytest.mark.parametrize(
+    ("profile", "ours", "theirs"),
+    [
+        ("compatible", "max_tokens", "max_completion_tokens"),
+        ("openai", "max_completion_tokens", "max_tokens"),
+    ],
+)
+def test_C1_a_limit_that_somebody_adds_is_the_only_one(profile: str, ours: str, theirs: str) -> None:
+    body = body_of(asking(max_tokens=5, extra_body={theirs: 7}), profile)
+    assert (body.get(ours), body[theirs]) == (None, 7)
+    assert body_of(asking(max_tokens=5, extra_body={ours: 7}), profile)[ours] == 7
+
+
+def test_M8_a_stream_that_somebody_switches_off_takes_its_options_with_it() -> None:
+    encoded = codec().encode(asking(extra_body={"stream": False}))
+    assert "stream_options" not in strict_json(encoded.body)
+    assert (encoded.stream, encoded.headers["Accept"]) == (False, "application/json")
+    theirs = {"stream": False, "stream_options": {"x": 1}}
+    assert body_of(asking(extra_body=theirs))["stream_options"] == {"x": 1}
