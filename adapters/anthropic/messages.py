@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias, assert_never
 from norma.adapters.wires.history import History, Memory, Wire, kind_of
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.pairs import NO_OUTPUT
 from norma.domain.model.blocks import (
     Audio,
     Block,
@@ -25,9 +26,6 @@ from norma.domain.model.messages import Message
 
 PLACEHOLDER = "…"
 """Stands for a message that must be there and would be empty."""
-
-NO_OUTPUT = "(no output)"
-"""Stands for a result that holds nothing; an empty one is refused where it is an error."""
 
 ThinkingReplay: TypeAlias = Literal["never", "own"]
 
@@ -68,16 +66,14 @@ class MessageEncoder:
             if not blocks:
                 continue
             role = "assistant" if message.role == "assistant" else "user"
+            if role == "user" and len(out) > begun:
+                self._end_answer(out, is_last=False)
             if out and out[-1]["role"] == role:
                 out[-1] = {"role": role, "content": self._merged(out[-1]["content"], blocks)}
             else:
                 out.append({"role": role, "content": list(blocks)})
-        for at in range(begun, len(out)):
-            if out[at]["role"] == "assistant":
-                self._without_orphans(out[at], is_last=at == len(out) - 1)
-        if begun < len(out) and out[-1]["role"] == "assistant":
-            self._trim_end(out)
-        out[begun:] = [wire for wire in out[begun:] if wire["content"]]
+        if len(out) > begun:
+            self._end_answer(out, is_last=True)
         if not out or out[0]["role"] == "assistant":
             out.insert(0, {"role": "user", "content": [{"type": "text", "text": PLACEHOLDER}]})
         self._history.keep(out)
@@ -97,6 +93,21 @@ class MessageEncoder:
             first = kept
         return [*first, *second]
 
+    def _end_answer(self, out: list[Wire], *, is_last: bool) -> None:
+        """Make the end of *out*, if it is the assistant's, one that is taken; *is_last*: of all."""
+        message = out[-1]
+        if message["role"] != "assistant":
+            return
+        self._without_orphans(message, is_last=is_last)
+        content: list[Wire] = message["content"]
+        while content and _is_thought(content[-1]):
+            content.pop()
+            self._history.note("thinking", "dropped", "a message that ends with thinking is refused")
+        if not content:
+            out.pop()
+        elif is_last:
+            self._trim_end(content)
+
     def _without_orphans(self, message: Wire, *, is_last: bool) -> None:
         """Leave out calls of provider-run tools without their result, and results without their call."""
         blocks: list[Wire] = message["content"]
@@ -115,10 +126,9 @@ class MessageEncoder:
                 kept.append(block)
         message["content"] = kept
 
-    def _trim_end(self, out: list[Wire]) -> None:
+    def _trim_end(self, content: list[Wire]) -> None:
         """The last message, if it is the assistant's, must not end in blanks."""
-        content = out[-1]["content"]
-        if content and content[-1]["type"] == "text":
+        if content[-1]["type"] == "text":
             text = content[-1]["text"]
             if text != text.rstrip():
                 content[-1] = {**content[-1], "text": text.rstrip()}

@@ -8,6 +8,7 @@ from norma.adapters.wires.arguments import write_arguments, write_invalid
 from norma.adapters.wires.history import History, Memory, Wire, data_url, kind_of
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.pairs import NO_OUTPUT
 from norma.adapters.wires.profiles import Profile, Replay
 from norma.domain.model.blocks import (
     Audio,
@@ -174,7 +175,8 @@ class MessageEncoder:
                 self._history.note(
                     "tool_result", "translated", f"its {kind_of(block)} follows in a user message"
                 )
-        return "\n".join(texts)
+        said = "\n".join(texts)
+        return said if said.strip() else NO_OUTPUT
 
     def _user(self, blocks: Sequence[Block]) -> Iterable[Wire]:
         if all(isinstance(block, Text) for block in blocks):

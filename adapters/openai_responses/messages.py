@@ -8,6 +8,7 @@ from norma.adapters.wires.arguments import write_arguments, write_invalid
 from norma.adapters.wires.history import History, Memory, Wire, data_url
 from norma.adapters.wires.losses import Loss
 from norma.adapters.wires.names import WireNames
+from norma.adapters.wires.pairs import NO_OUTPUT
 from norma.adapters.wires.profiles import Profile
 from norma.domain.model.blocks import (
     Audio,
@@ -165,7 +166,10 @@ class ItemEncoder:
         if result.is_error:
             self._history.note("tool_result", "translated", "that it is an error is not said on this wire")
         parts = [self._part(block) for block in result.blocks]
-        return {"type": "function_call_output", "call_id": call_id, "output": _joined(parts, "\n")}
+        output = _joined(parts, "\n")
+        if isinstance(output, str) and not output.strip():
+            output = NO_OUTPUT
+        return {"type": "function_call_output", "call_id": call_id, "output": output}
 
     def _asked(self, blocks: Sequence[Block]) -> list[Wire]:
         parts = [self._part(block) for block in blocks]

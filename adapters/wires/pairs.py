@@ -12,6 +12,9 @@ from attrs import evolve
 from norma.domain.model.blocks import Block, Text, ToolCall, ToolResult
 from norma.domain.model.messages import Message
 
+NO_OUTPUT = "(no output)"
+"""Stands for a result that holds nothing: some servers refuse an empty one."""
+
 NO_RESULT = "There is no result: the call was not run, or its result was lost."
 
 

@@ -371,3 +371,25 @@ def test_M16_whatever_the_history_the_wire_takes_it(
     roles_alternate(body, "")
     no_empty_text(body, "")
     cache_marks(body, "")
+
+
+@pytest.mark.parametrize("last", [Thinking("hm", "SIG2", vendor=OURS), Thinking(redacted="R", vendor=OURS)])
+def test_A4_thinking_that_nothing_follows_is_left_out(last: Thinking) -> None:
+    request = asking(user("q"), said("assistant", SIGNED, "a  ", last), user("go on"))
+    assert body_of(request)["messages"][1]["content"] == [
+        {"type": "thinking", "thinking": "why", "signature": "SIG"},
+        {"type": "text", "text": "a  "},
+    ]
+    assert losses_of(request) == [("thinking", "dropped")]
+    at_the_end = asking(user("q"), said("assistant", SIGNED, "a  ", last))
+    assert body_of(at_the_end)["messages"][1]["content"][1:] == [{"type": "text", "text": "a"}]
+
+
+def test_A3_roles_take_turns_where_an_answer_comes_to_nothing() -> None:
+    request = asking(
+        user("q"), said("assistant", SIGNED), user("go on"), said("assistant", "  "), user("yes")
+    )
+    body = body_of(request)
+    roles_alternate(body, "")
+    (message,) = body["messages"]
+    assert [part["text"] for part in message["content"]] == ["q", "go on", "yes"]

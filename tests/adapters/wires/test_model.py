@@ -11,7 +11,7 @@ from norma.adapters.http.limiter import Limiter
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.http.retry import RetryPolicy
 from norma.adapters.memory.clock import ManualClock
-from norma.domain.model.blocks import Text, ToolCall
+from norma.domain.model.blocks import Text, ToolCall, ToolResult
 from norma.domain.model.replies import BlockEnded, TextDelta
 from norma.ports.errors import ModelError
 from tests.adapters.wires.answers import (
@@ -318,3 +318,9 @@ async def test_N7_encodings_are_offered_the_same_everywhere_and_others_are_named
 
 def test_the_wires_are_those_of_the_fixtures() -> None:
     assert set(SHORT.values()) == set(WIRES)
+
+
+@pytest.mark.parametrize("blocks", [(), (Text(""),), (Text(" "), Text("\n"))])
+def test_M14_a_result_that_holds_nothing_says_so(wire: str, blocks: tuple[Text, ...]) -> None:
+    history = (user("q"), says("assistant", ToolCall("1", "f")), says("tool", ToolResult("1", blocks)))
+    assert json.dumps(body_of(wire, asking(*history))).count("(no output)") == 1
