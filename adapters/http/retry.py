@@ -57,11 +57,12 @@ def forbids_retry(headers: Mapping[str, str]) -> bool:
 
 
 def _number(text: str | None) -> float | None:
-    try:
-        number = float(text or "")
-    except ValueError:
+    """Digits, with a point or without; `float` alone reads more than any server means."""
+    text = (text or "").strip()
+    if not text.isascii() or not text.replace(".", "", 1).isdigit():
         return None
-    return number if 0 <= number < float("inf") else None
+    number = float(text)
+    return number if number < float("inf") else None
 
 
 def _seconds_until(date: str, now: str) -> float | None:

@@ -22,6 +22,8 @@ from norma.domain.model.failures import Failure
 from norma.domain.model.secrets import Secret
 
 _LARGE = 512 << 10
+_LONGEST_HEADER = 64 << 10
+"""Bytes of one header; aiohttp's own bound is less than some gateways send."""
 USER_AGENT = "norma/0.4"
 
 _peer: contextvars.ContextVar[list[str]] = contextvars.ContextVar("norma_peer")
@@ -61,6 +63,8 @@ def open_session(
         cookie_jar=aiohttp.DummyCookieJar(),
         trust_env=False,
         auto_decompress=False,
+        max_line_size=_LONGEST_HEADER,
+        max_field_size=_LONGEST_HEADER,
     )
     # aiohttp sends a GET again when the connection is closed before an answer, which is right for one that
     # was kept and had gone stale, and only then.
@@ -353,6 +357,10 @@ def failed_sending(error: Exception, host: str) -> CallFailed:
         case aiohttp.ClientResponseError():
             why = f"{host} did not answer in HTTP: {error.message}"
             return CallFailed(Failure("protocol", why, "transport"), may_retry=False)
+        case ValueError():  # of a header, or of an address that is none
+            return CallFailed(
+                Failure("usage", f"the request to {host} is not valid: {error}"), may_retry=False
+            )
         case aiohttp.ClientConnectionError() | OSError():
             return _network(f"the connection to {host} failed: {_words(error)}")
         case _:

@@ -371,3 +371,19 @@ async def test_a_closed_egress_sends_nothing() -> None:
         await egress.aclose()
         with pytest.raises(CallFailed, match="closed"):
             await egress.send(Call("GET", "http://127.0.0.1:1/"))
+
+
+async def test_M3_a_request_that_is_not_valid_is_named_and_not_sent() -> None:
+    async with wire_server(Scripted([b"ok"])) as server, an_egress() as egress:
+        with pytest.raises(CallFailed, match="is not valid") as failed:
+            await egress.send(Call("GET", server.url, {"X-A": f"{CANARY}\r\nX-B: 1"}))
+    assert (failed.value.failure.kind, failed.value.may_retry) == ("usage", False)
+    assert CANARY not in "".join(traceback.format_exception(failed.value))
+    assert not server.requests
+
+
+async def test_a_long_header_is_taken() -> None:
+    headers = {"Content-Security-Policy": "a" * 40_000}
+    async with wire_server(Scripted([b"ok"], headers=headers)) as server, an_egress() as egress:
+        answer = await egress.send(Call("GET", server.url))
+        assert await answer.read_up_to(10) == (b"ok", False)
