@@ -9,13 +9,12 @@ have changed meanwhile (rule T1). Anything that goes wrong on the way denies (ru
 
 from collections.abc import Iterable, Sequence
 
-from attrs import define
-
 from norma.domain.engine.state import Call
 from norma.domain.model.actions import Action, action_digest, call_digest, tool_digest
 from norma.domain.model.facts import Judged, ToolStarted
 from norma.domain.model.questions import Grant, Question
 from norma.domain.model.requests import ToolSpec
+from norma.domain.model.values import define
 from norma.domain.policy.policy import CurrentPolicy, Verdict
 from norma.ports.errors import Refused
 from norma.ports.schemas import SchemaCheck, SchemaCompiler

@@ -1,5 +1,5 @@
 """
-Classes of values: what `attrs.frozen` makes, made when it is first needed.
+Classes of values: what `attrs.frozen` and `attrs.define` make, made when it is first needed.
 
 For each class attrs writes some methods and compiles them, which takes longer than all else that happens
 while a module is imported. Norma has some 200 such classes, and a turn uses a few dozen. So a class
@@ -12,28 +12,37 @@ What is wrong with the fields of a class, such as one without a default behind o
 too.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-__all__ = ["frozen"]
+__all__ = ["define", "frozen"]
 
 if TYPE_CHECKING:
-    from attrs import frozen  # a type checker knows what it makes of a class
+    from attrs import define, frozen  # a type checker knows what they make of a class
 else:
 
     def frozen(cls):
         """*cls* as `attrs.frozen` makes it. TypeError if a method of it uses `super`, and so this class."""
-        own = {name: one for name, one in vars(cls).items() if name not in ("__dict__", "__weakref__")}
-        if any(map(_uses_super, own.values())):
-            raise TypeError(f"a method of {cls.__name__} uses super, use attrs.frozen")
-        own["__qualname__"] = cls.__qualname__
-        fields = [name for name, hint in get_annotations(cls).items() if not _is_of_class(hint)]
-        body = _LATER | {name: one for name, one in own.items() if name not in fields}
-        body |= {"__slots__": (*fields, "__weakref__"), _WRITTEN: own}
-        return type(cls)(cls.__name__, cls.__bases__, body)
+        return _waiting(cls, attrs.frozen)
+
+    def define(cls):
+        """*cls* as `attrs.define` makes it. TypeError if a method of it uses `super`, and so this class."""
+        return _waiting(cls, attrs.define)
+
+
+def _waiting(cls: type, decorator: Callable[..., Any]) -> type:
+    own = {name: one for name, one in vars(cls).items() if name not in ("__dict__", "__weakref__")}
+    if any(map(_uses_super, own.values())):
+        raise TypeError(f"a method of {cls.__name__} uses super, use attrs itself")
+    own["__qualname__"] = cls.__qualname__
+    fields = [name for name, hint in get_annotations(cls).items() if not _is_of_class(hint)]
+    body = _LATER | {name: one for name, one in own.items() if name not in fields}
+    body |= {"__slots__": (*fields, "__weakref__"), _WRITTEN: (own, decorator)}
+    return type(cls)(cls.__name__, cls.__bases__, body)
 
 
 class _Later:
@@ -52,7 +61,7 @@ class _Later:
 
 
 _WRITTEN = "__written__"
-"""Where a class keeps its body as it stands in its module."""
+"""Where a class keeps its body as it stands in its module, and the decorator of attrs that is meant."""
 
 _COMPARING = ("__repr__", "__eq__", "__ne__", "__hash__")
 _USING = (
@@ -74,8 +83,9 @@ def _make(kind: type, *, compares: bool) -> None:
 
     Threads that do so at the same time are not in each other's way: what they make is the same.
     """
-    written = type(kind)(kind.__name__, kind.__bases__, dict(vars(kind)[_WRITTEN]))
-    made = vars(attrs.frozen(written) if compares else attrs.frozen(repr=False, eq=False)(written))
+    body, decorator = vars(kind)[_WRITTEN]
+    written = type(kind)(kind.__name__, kind.__bases__, dict(body))
+    made = vars(decorator(written) if compares else decorator(repr=False, eq=False)(written))
     own = vars(kind).copy()
     waiting = {name for name, one in own.items() if isinstance(one, _Later) and one.compares is compares}
     more = set() if compares else made.keys() - own.keys()

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from attrs import define, field
+from attrs import field
 
 from norma.domain.model.actions import Action, Effects, Traits
 from norma.domain.model.requests import ToolSpec
+from norma.domain.model.values import define
 from norma.domain.policy.policy import CurrentPolicy
 from norma.domain.policy.rules import path_rule
 from norma.domain.tools.glob_pattern import GlobPattern, Places

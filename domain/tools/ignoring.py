@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from attrs import define, evolve
+from attrs import evolve
 
-from norma.domain.model.values import frozen
+from norma.domain.model.values import define, frozen
 from norma.domain.tools.limits import counted
 from norma.ports.files import IgnoreList, IgnoreRules, Workspace
 

@@ -19,7 +19,7 @@ import norma.adapters
 import norma.app
 import norma.domain
 import norma.ports
-from norma.domain.model.values import frozen
+from norma.domain.model.values import define, frozen
 
 
 def stars(value: object) -> str:
@@ -189,6 +189,28 @@ def test_whatever_is_looked_at_first_is_what_attrs_makes(use: Callable[[type], o
     assert repr(use(made_by(frozen))) == repr(use(made_by(attrs.frozen)))
 
 
+def test_a_class_that_is_not_frozen_is_what_attrs_define_makes() -> None:
+    ours, theirs = made_by(define), made_by(attrs.define)
+    value, other = ours(1), theirs(1)
+    value.plain = other.plain = 2
+    assert repr(value) == repr(other)
+    assert value == ours(2)
+    assert vars(ours).keys() == {*vars(theirs), "__written__"}
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(value)
+
+
+def test_an_exception_is_compared_as_attrs_has_it() -> None:
+    class Sample(Exception):
+        reason: str
+
+    for kind in (define(Sample), attrs.define(Sample)):
+        error = kind("why")
+        assert (str(error), repr(error)) == ("why", "Sample(reason='why')")
+        assert error != kind("why")
+        assert hash(error) == object.__hash__(error)
+
+
 def test_threads_may_use_a_class_first_at_the_same_time() -> None:
     together = Barrier(4)
 
@@ -248,7 +270,7 @@ def test_a_class_whose_method_would_look_above_the_wrong_class_is_refused() -> N
         def said(self) -> str:
             return "above"
 
-    with pytest.raises(TypeError, match="Below uses super, use attrs"):
+    with pytest.raises(TypeError, match="Below uses super, use attrs itself"):
 
         @frozen
         class Below(Above):
