@@ -91,7 +91,7 @@ class _Replacing(Tool):
         replacements = self._replacements(run.arguments)
         try:
             content = await self._workspace.read(path, limit=MOST_BYTES)
-            refuse_outdated(self._remembered, run.session, path, content.stamp, name)
+            refuse_outdated(self._remembered, run.session, path, content, name)
             editing = Editing.of(_whole(content, name), replacements)
             require_as_shown(run, edit_shown(small(content), replacements, name), name)
             stamp = await self._workspace.write(path, editing.data, stamp=content.stamp)
@@ -99,7 +99,7 @@ class _Replacing(Tool):
             raise ToolFailed(f"{name}: {error}. Nothing was changed.") from error
         except OSError as error:
             raise failed(error, name) from error
-        self._remembered.saw(run.session, path, stamp)
+        self._remembered.saw(run.session, path, FileContent(editing.data, len(editing.data), stamp))
         difference = unified_diff(editing.before, editing.after, name)
         run.progress(difference or f"{name} stays as it was")
         return ToolOutput.of(f"Edited {name}: {counted(editing.places, 'replacement')}.")

@@ -93,7 +93,7 @@ class Read(Tool):
             content = await self._workspace.read(path, limit=most)
         except OSError as error:
             raise failed(error, name) from error
-        self._remembered.saw(run.session, path, content.stamp)
+        self._remembered.saw(run.session, path, content)
         return content
 
     async def _pages(

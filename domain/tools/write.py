@@ -73,14 +73,14 @@ class Write(Tool):
         try:
             old = await self._old(path)
             if old is not None:
-                refuse_outdated(self._remembered, run.session, path, old.stamp, name)
+                refuse_outdated(self._remembered, run.session, path, old, name)
             lines = write_shown(small(old) if old else None, content, name, exists=old is not None)
             require_as_shown(run, lines, name)
             rewriting = _rewriting(old, content)
             stamp = await self._workspace.write(path, rewriting.data, stamp=old.stamp if old else "")
         except OSError as error:
             raise failed(error, name) from error
-        self._remembered.saw(run.session, path, stamp)
+        self._remembered.saw(run.session, path, FileContent(rewriting.data, len(rewriting.data), stamp))
         run.progress(_told(old, rewriting, name))
         did = "Overwrote" if old else "Created"
         note = f", {rewriting.note}" if rewriting.note else ""
@@ -93,9 +93,9 @@ class Write(Tool):
             return None
 
 
-def refuse_outdated(remembered: Remembered, session: str, path: str, stamp: str, name: str) -> None:
+def refuse_outdated(remembered: Remembered, session: str, path: str, content: FileContent, name: str) -> None:
     """Raise ToolFailed if *session* knows the file at *path* as it was before somebody else changed it."""
-    if remembered.outdated(session, path, stamp):
+    if remembered.outdated(session, path, content):
         raise ToolFailed(f"{name} was changed after it was read; Read it again first. Nothing was changed.")
 
 

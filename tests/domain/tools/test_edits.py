@@ -6,10 +6,11 @@ from time import process_time
 import pytest
 
 from norma.domain.tools.asking import MOST_SHOWN
-from norma.domain.tools.remembered import MOST, Remembered
+from norma.domain.tools.remembered import MOST, MOST_DIGESTED, Remembered
 from norma.domain.tools.replacing import NotReplaceable, Replacement
 from norma.domain.tools.write import MOST_COMPARED_BYTES
 from norma.ports.errors import Refused, ToolFailed
+from norma.ports.files import FileContent
 from norma.ports.tool import ToolRun
 from tests.domain.tools.calling import Host
 
@@ -347,6 +348,22 @@ async def test_a_file_that_was_never_read_may_be_edited(file, host):
     await host.run("Edit", edit("one", "two"))
 
 
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("size", [10, MOST_DIGESTED + 1])
+async def test_a_small_file_that_is_the_same_again_has_not_changed(tmp_path, file, host, name, size):
+    text = "o" + "x" * (size - 1)
+    await host.run("Write", {"file_path": "f", "content": text})
+    file.chmod(0o755)
+    os.link(file, tmp_path / "other")
+    file.write_text(text)
+    if size > MOST_DIGESTED:
+        with pytest.raises(ToolFailed, match="changed after it was read"):
+            await host.run(name, WAYS[name])
+    else:
+        await host.run(name, WAYS[name])
+        assert "mine" in file.read_text()
+
+
 async def test_one_session_does_not_know_what_another_has_read(file, host):
     file.write_text("one")
     await host.run("Read", {"file_path": "f"}, "mine")
@@ -368,6 +385,6 @@ async def test_the_same_file_through_a_link_is_the_same(tmp_path, file, host):
 def test_of_very_many_files_the_oldest_are_forgotten():
     remembered = Remembered()
     for number in range(MOST + 1):
-        remembered.saw("mine", f"/{number}", "1")
-    assert not remembered.outdated("mine", "/0", "2")
-    assert remembered.outdated("mine", "/1", "2")
+        remembered.saw("mine", f"/{number}", FileContent(b"1", 1, "1"))
+    assert not remembered.outdated("mine", "/0", FileContent(b"2", 1, "2"))
+    assert remembered.outdated("mine", "/1", FileContent(b"2", 1, "2"))
