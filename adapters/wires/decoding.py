@@ -45,6 +45,8 @@ class AnswerDecoding(Decoding):
         self._sse = SseDecoder()
         self._parse = quick_parser()
         self._form: Literal["unknown", "stream", "body", "page"] = "unknown"
+        self._head: bytes | None = b""
+        """The beginning of a stream in which no event was seen; None once there was one."""
         self._pieces: list[bytes] = []
         """The body, while it is no stream."""
         self._size = 0
@@ -69,6 +71,11 @@ class AnswerDecoding(Decoding):
             found = self._sse.feed(data)
         except EventTooLong as error:
             raise protocol_error(f"the answer of {self._host} can't be read: {error}") from None
+        if self._head is not None:
+            if found:
+                self._head = None
+            elif len(self._head) < _MOST_OF_A_PAGE:
+                self._head += data
         for event in found:
             if self.is_done:
                 return
@@ -89,6 +96,9 @@ class AnswerDecoding(Decoding):
         if self._form == "page":
             raise self._a_page()
         rest = self._sse.finish()
+        if rest is None and _is_other(self._head):
+            shown = excerpt(self._head or b"")
+            raise protocol_error(f"{self._host} answered with status 200 and no stream: {shown}")
         if rest is not None and not self.is_done:
             self._odd_event(rest)
         if not self.is_done and not self.cut():
@@ -190,6 +200,20 @@ class AnswerDecoding(Decoding):
         elif name == "error" and isinstance(value, dict) and "error" not in value:
             value = {"error": value}
         self._event(value, data)
+
+
+def may_be_answer(begin: bytes) -> bool | None:
+    """Whether a body begins as an answer does, whatever its header says; None: that takes more of it."""
+    begun = begin.lstrip(_BEFORE_IT_BEGINS)
+    if begun.startswith((b"{", b"[", *_LINES)):
+        return True
+    return False if begun and not any(line.startswith(begun) for line in _LINES) else None
+
+
+def _is_other(head: bytes | None) -> bool:
+    """Whether *head* is the beginning of something that is no stream: words, and no line of one."""
+    begun = (head or b"").lstrip(_BEFORE_IT_BEGINS)
+    return bool(begun) and not any(line.startswith(_LINES) for line in begun.splitlines())
 
 
 def _unlisted(value: object) -> object:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Self
 from norma.adapters.http.call import Call, CallFailed, host_of
 from norma.adapters.http.limiter import Limiter
 from norma.adapters.http.retry import RetryPolicy, asked_wait_s, forbids_retry
+from norma.adapters.wires.decoding import may_be_answer
 from norma.adapters.wires.encoded import EncodedRequest
 from norma.adapters.wires.errors import WireError, excerpt, http_failure, protocol_error, without_secrets
 from norma.adapters.wires.wire import Decoding, Wire
@@ -175,9 +176,8 @@ class HttpReply(Reply):
             raise await self._refusal(answer)
         kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         if kind == "text/html":
-            body, _ = await answer.read_up_to(MOST_ERROR_BYTES)
-            raise protocol_error(f"{host_of(call.url)} answered with status 200 and {kind}: {excerpt(body)}")
-        if kind.endswith("json") or not (encoded.stream or kind == "text/event-stream"):
+            await self._read_page(answer, self._decoding)
+        elif kind.endswith("json") or not (encoded.stream or kind == "text/event-stream"):
             await self._read_whole(answer, self._decoding)
 
     async def _read(self, answer: "Answer") -> None:
@@ -196,9 +196,23 @@ class HttpReply(Reply):
         elif decoding.events:
             self._was_shown = True
 
-    async def _read_whole(self, answer: "Answer", decoding: Decoding) -> None:
-        """A JSON body, also where a stream was asked for."""
+    async def _read_page(self, answer: "Answer", decoding: Decoding) -> None:
+        """A body that calls itself a page, and is one, unless it begins as an answer does."""
+        begin = b""
+        while may_be_answer(begin) is None and len(begin) < MOST_ERROR_BYTES:
+            if not (piece := await answer.read()):
+                break
+            begin += piece
+        if not may_be_answer(begin):
+            rest, _ = await answer.read_up_to(MOST_ERROR_BYTES)
+            shown = excerpt(begin + rest)
+            raise protocol_error(f"{host_of(answer.url)} answered with status 200 and text/html: {shown}")
+        await self._read_whole(answer, decoding, begin)
+
+    async def _read_whole(self, answer: "Answer", decoding: Decoding, begin: bytes = b"") -> None:
+        """A JSON body, also where a stream was asked for; *begin* was read already."""
         body, was_cut = await answer.read_up_to(MOST_JSON_BYTES)
+        body = begin + body
         if self._is_over:
             return
         if was_cut:

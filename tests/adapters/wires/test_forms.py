@@ -212,3 +212,29 @@ def test_M11_names_in_the_data_change_nothing() -> None:
         events({"type": "ping"}) + b'event: message_stop\ndata: {"type": "ping"}\n\n' + STREAMS["anthropic"]
     )
     assert read("anthropic", stream) == read("anthropic", STREAMS["anthropic"])
+
+
+@pytest.mark.parametrize("size", [1, 5, 10_000])
+async def test_M5_an_answer_that_calls_itself_a_page_is_read(wire: str, size: int) -> None:
+    for body in (b"\n " + json.dumps(BODIES[wire]).encode(), b"\r\n" + STREAMS[wire]):
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+        script = Scripted(pieces, headers={"Content-Type": "text/html; charset=UTF-8"})
+        async with model_against(wire, script) as (model, server):
+            assert (await whole_of(model)).blocks == (Text("ok"),)
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/event-stream", "text/plain"])
+async def test_M5_words_instead_of_an_answer_are_shown(wire: str, kind: str) -> None:
+    script = Scripted([b"data centre ", b"is closed\n\nsorry"], headers={"Content-Type": kind})
+    async with model_against(wire, script) as (model, server):
+        with pytest.raises(ModelError, match="data centre is closed sorry") as failed:
+            await whole_of(model)
+    assert (failed.value.failure.kind, len(server.requests)) == ("protocol", 1)
+
+
+async def test_M1_a_stream_without_an_event_is_tried_again_and_is_no_page(wire: str) -> None:
+    for begin in (b"", b"\n\n", b": waiting\n\n", b"retry: 5\n\n", b"event: ping\n", b"odd\n: waiting\n\n"):
+        async with model_against(wire, Scripted([begin]), Scripted([STREAMS[wire]])) as (model, server):
+            assert (await whole_of(model)).blocks == (Text("ok"),)
+        assert len(server.requests) == 2
