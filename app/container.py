@@ -35,6 +35,7 @@ from norma.app.later import (
     GrepSearch,
     LaterDocuments,
     LaterEmbedded,
+    LaterIgnores,
     LaterPages,
     LaterSearch,
     LaterWebSearch,
@@ -107,7 +108,8 @@ class Container(DeclarativeContainer):
     workspace: Provider[Workspace] = Singleton(DiskWorkspace, roots)
     grep: Provider[FileSearch] = Singleton(GrepSearch, environ=environ)
     search: Provider[FileSearch] = Singleton(LaterSearch, grep.provider)
-    ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
+    git_ignores: Provider[IgnoreRules] = Singleton(GitIgnore)
+    ignores: Provider[IgnoreRules] = Singleton(LaterIgnores, git_ignores.provider)
     pdf: Provider[Documents] = Singleton(PdfDocuments)
     documents: Provider[Documents] = Singleton(LaterDocuments, pdf.provider)
     tasks: Provider[CommandTasks] = Singleton(ShellTasks, settings.provided.shell.env)

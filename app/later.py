@@ -13,6 +13,7 @@ from norma.domain.model.failures import Failure
 from norma.ports.documents import DocumentPage, Documents
 from norma.ports.errors import ModelError
 from norma.ports.file_search import FileSearch, Permit, SearchQuery, SearchResult
+from norma.ports.files import IgnoreList, IgnoreRules
 from norma.ports.model import ChatModel
 from norma.ports.page_fetch import Hop, Page, PageFetch, PageRequest
 from norma.ports.web_search import DEFAULT_RESULTS, SearchAnswer, WebSearch
@@ -64,6 +65,7 @@ __all__ = [
     "GrepSearch",
     "LaterDocuments",
     "LaterEmbedded",
+    "LaterIgnores",
     "LaterPages",
     "LaterSearch",
     "LaterWebSearch",
@@ -120,6 +122,16 @@ class LaterDocuments(Documents):
 
     async def read(self, data: bytes, page: Callable[[DocumentPage], bool], *, first: int = 1) -> None:
         await self._part.get().read(data, page, first=first)
+
+
+class LaterIgnores(IgnoreRules):
+    """The rules that *make* makes, from the first ignore file on."""
+
+    def __init__(self, make: Callable[[], IgnoreRules]) -> None:
+        self._part = _Once(make)
+
+    def read(self, data: bytes) -> IgnoreList:
+        return self._part.get().read(data)
 
 
 class LaterPages(PageFetch):

@@ -1,9 +1,12 @@
-"""The workspace port over a real disk (POSIX)."""
+"""
+The workspace port over a real disk (POSIX).
+
+What reads and writes is imported by the first that does: a workspace is made long before.
+"""
 
 import os
 from collections.abc import Sequence
 
-from norma.adapters.files import reading, writing
 from norma.adapters.files.case import ignores_case
 from norma.adapters.files.links import follow, holds
 from norma.adapters.files.threads import in_thread
@@ -50,15 +53,23 @@ class DiskWorkspace(Workspace):
         return Resolved(resolved, max(holding, key=len, default=None), exists)
 
     async def read(self, path: str, *, limit: int | None = None) -> FileContent:
+        from norma.adapters.files import reading
+
         return await in_thread(lambda stop: reading.read(path, limit, stop))
 
     def peek(self, path: str, most: int) -> bytes | None:
+        from norma.adapters.files import reading
+
         return reading.peek(path, most)
 
     async def write(self, path: str, data: bytes, *, stamp: str | None = None) -> str:
+        from norma.adapters.files import writing
+
         return await in_thread(lambda stop: writing.write(path, data, stamp, stop))
 
     async def list(self, path: str) -> tuple[Entry, ...]:
+        from norma.adapters.files import reading
+
         return await in_thread(lambda stop: reading.entries(path, stop))
 
 

@@ -6,6 +6,7 @@ A profile is chosen by name or by the host of the base URL; `attrs.evolve` overr
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
 from attrs import evolve, field
@@ -31,6 +32,12 @@ class ModelRule:
 
     pattern: str
     changes: Mapping[str, Any]
+
+    def fits(self, name: str) -> bool:
+        """Whether *name* is one of them."""
+        # Most names differ before the first sign that stands for others, and then nothing is compiled.
+        start = "".join(takewhile(lambda sign: sign not in "*?[", self.pattern))
+        return name.startswith(start) and fnmatchcase(name, self.pattern)
 
 
 @frozen
@@ -76,7 +83,7 @@ class Profile:
         name = model.rpartition("/")[2].lower()
         found = self
         for rule in self.models:
-            if fnmatchcase(name, rule.pattern):
+            if rule.fits(name):
                 found = evolve(found, **rule.changes)
         return found
 

@@ -55,9 +55,13 @@ async def opened() -> None:
 asyncio.run(opened())
 """
 NOT_FOR_A_TURN = (
+    "cattrs",
+    "tomllib",
     "norma.adapters.anthropic",
     "norma.adapters.embedded",
-    "norma.adapters.grep.search",
+    "norma.adapters.files.reading",
+    "norma.adapters.files.writing",
+    "norma.adapters.grep",
     "norma.adapters.mcp",
     "norma.adapters.openai_responses",
     "norma.adapters.pdf",
