@@ -88,11 +88,13 @@ class Profile:
         return found
 
 
-_REASONERS = tuple(
-    ModelRule(pattern, {"reasons": True, "forbidden": frozenset({"temperature", "stop"})})
-    for pattern in ("o1*", "o3*", "o4*", "gpt-5*")
-)
-"""OpenAI's reasoning models answer 400 to a temperature or stop words."""
+_REASONS = {
+    "reasons": True,
+    "token_limit_key": "max_completion_tokens",
+    "forbidden": frozenset({"temperature", "stop"}),
+}
+_REASONERS = tuple(ModelRule(pattern, _REASONS) for pattern in ("o1*", "o3*", "o4*", "gpt-5*"))
+"""OpenAI's reasoning models answer 400 to a temperature, to stop words and to `max_tokens`."""
 
 _ADAPTIVE = {"messages_thinking": "adaptive", "messages_effort": True, "forbidden": frozenset()}
 _BUDGETED = {"messages_thinking": "budget", "messages_effort": False, "forbidden": frozenset()}

@@ -405,3 +405,10 @@ def test_M8_a_stream_that_somebody_switches_off_takes_its_options_with_it() -> N
     assert (encoded.stream, encoded.headers["Accept"]) == (False, "application/json")
     theirs = {"stream": False, "stream_options": {"x": 1}}
     assert body_of(asking(extra_body=theirs))["stream_options"] == {"x": 1}
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "openai/o3", "O4-mini"])
+def test_M7_a_model_that_refuses_the_old_limit_gets_the_new_one_wherever_it_is_served(model: str) -> None:
+    body = body_of(asking(max_tokens=5), model=model)
+    assert (body.get("max_tokens"), body["max_completion_tokens"]) == (None, 5)
+    assert body_of(asking(max_tokens=5), model="gpt-4.1")["max_tokens"] == 5
