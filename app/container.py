@@ -25,7 +25,6 @@ from norma.adapters.http.egress import Egress
 from norma.adapters.http.guard import AddressGuard
 from norma.adapters.http.policy import NetworkPolicy
 from norma.adapters.journal.sqlite import SqliteJournal
-from norma.adapters.process.runner import ShellRunner
 from norma.adapters.process.tasks import ShellTasks
 from norma.adapters.schemas.checks import SchemaChecks
 from norma.adapters.system.clock import SystemClock
@@ -33,6 +32,7 @@ from norma.app.later import (
     AnthropicModel,
     GitIgnore,
     GrepSearch,
+    LaterCommands,
     LaterDocuments,
     LaterEmbedded,
     LaterIgnores,
@@ -43,6 +43,7 @@ from norma.app.later import (
     OpenAIResponsesModel,
     PdfDocuments,
     ServerTools,
+    ShellRunner,
     StandardUrls,
     embedded_model,
     server_offers,
@@ -114,7 +115,8 @@ class Container(DeclarativeContainer):
     documents: Provider[Documents] = Singleton(LaterDocuments, pdf.provider)
     tasks: Provider[CommandTasks] = Singleton(ShellTasks, settings.provided.shell.env)
     background: Provider[CommandTasks | None] = Call(background_tasks, settings, tasks)
-    commands: Provider[CommandRunner] = Singleton(ShellRunner, settings.provided.shell.env, tasks=background)
+    shell: Provider[CommandRunner] = Singleton(ShellRunner, settings.provided.shell.env, tasks=background)
+    commands: Provider[CommandRunner] = Singleton(LaterCommands, shell.provider)
     policy: Provider[CurrentPolicy] = Singleton(current_policy, settings, workspace)
 
     network: Provider[NetworkPolicy] = Singleton(network_policy, settings)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from norma.domain.model.failures import Failure
+from norma.ports.commands import Command, CommandEnd, CommandRunner
 from norma.ports.documents import DocumentPage, Documents
 from norma.ports.errors import ModelError
 from norma.ports.file_search import FileSearch, Permit, SearchQuery, SearchResult
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from norma.adapters.openai_chat.model import OpenAIChatModel
     from norma.adapters.openai_responses.model import OpenAIResponsesModel
     from norma.adapters.pdf.documents import PdfDocuments
+    from norma.adapters.process.runner import ShellRunner
     from norma.adapters.urls.parser import StandardUrls
     from norma.app.embedding import embedded_model
     from norma.app.server_offers import server_offers
@@ -51,6 +53,7 @@ else:
     OpenAIChatModel = _later("norma.adapters.openai_chat.model", "OpenAIChatModel")
     OpenAIResponsesModel = _later("norma.adapters.openai_responses.model", "OpenAIResponsesModel")
     PdfDocuments = _later("norma.adapters.pdf.documents", "PdfDocuments")
+    ShellRunner = _later("norma.adapters.process.runner", "ShellRunner")
     ServerTools = _later("norma.domain.tools.servers", "ServerTools")
     StandardUrls = _later("norma.adapters.urls.parser", "StandardUrls")
     embedded_model = _later("norma.app.embedding", "embedded_model")
@@ -63,6 +66,7 @@ __all__ = [
     "AnthropicModel",
     "GitIgnore",
     "GrepSearch",
+    "LaterCommands",
     "LaterDocuments",
     "LaterEmbedded",
     "LaterIgnores",
@@ -73,6 +77,7 @@ __all__ = [
     "OpenAIResponsesModel",
     "PdfDocuments",
     "ServerTools",
+    "ShellRunner",
     "StandardUrls",
     "embedded_model",
     "server_offers",
@@ -122,6 +127,16 @@ class LaterDocuments(Documents):
 
     async def read(self, data: bytes, page: Callable[[DocumentPage], bool], *, first: int = 1) -> None:
         await self._part.get().read(data, page, first=first)
+
+
+class LaterCommands(CommandRunner):
+    """The runner that *make* makes, from its first command on."""
+
+    def __init__(self, make: Callable[[], CommandRunner]) -> None:
+        self._part = _Once(make)
+
+    async def run(self, command: Command, output: Callable[[str], None]) -> CommandEnd:
+        return await self._part.get().run(command, output)
 
 
 class LaterIgnores(IgnoreRules):

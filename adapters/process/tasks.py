@@ -6,13 +6,15 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
-from norma.adapters.process.lines import Lines
 from norma.adapters.process.patience import Patience
 from norma.adapters.process.spill import MOST_BYTES, Spill
-from norma.adapters.process.starting import Started
-from norma.adapters.process.task import ShellTask
 from norma.ports.commands import Command, CommandTask, CommandTasks, TaskText, UnknownTask
+
+if TYPE_CHECKING:  # imported by the first command: this is made with every engine
+    from norma.adapters.process.starting import Started
+    from norma.adapters.process.task import ShellTask
 
 KEPT_ENDED = 50
 """Of each owner; older ones are forgotten, and their files removed."""
@@ -49,6 +51,9 @@ class ShellTasks(CommandTasks):
         self._closed = False
 
     async def start(self, command: Command, *, description: str = "", watched: bool = False) -> CommandTask:
+        from norma.adapters.process.lines import Lines
+        from norma.adapters.process.starting import Started
+
         spill = self.spill(room=0)
         lines = Lines(lambda said: self._notice(command.owner, f"{task.called} prints:\n{said}"))
 
@@ -58,7 +63,7 @@ class ShellTasks(CommandTasks):
                 lines.add(text)
             task.look()
 
-        def over(task: ShellTask) -> None:
+        def over(task: "ShellTask") -> None:
             lines.finish()  # its last lines are told before its end
             self._over(task)
 
@@ -74,13 +79,13 @@ class ShellTasks(CommandTasks):
             raise OSError(errno.ESHUTDOWN, "the session is being closed, so nothing is started any more")
         return Spill(self._place, room, self._most_bytes)
 
-    def adopt(self, started: Started, command: Command, spill: Spill, *, seconds: float) -> ShellTask:
+    def adopt(self, started: "Started", command: Command, spill: Spill, *, seconds: float) -> "ShellTask":
         """Take over a command that has run for *seconds*, without waiting; from now on it is ended here."""
         task = self._new(command, spill, "", seconds)
         task.begin(started, self._over)
         return task
 
-    def keep(self, command: Command, spill: Spill, status: int, seconds: float) -> ShellTask:
+    def keep(self, command: Command, spill: Spill, status: int, seconds: float) -> "ShellTask":
         """Take over the output of a command that has ended."""
         task = self._new(command, spill, "", seconds)
         task.end(status)
@@ -136,13 +141,15 @@ class ShellTasks(CommandTasks):
         self._last_file += 1
         return os.path.join(self._folder, f"output_{self._last_file}.txt")
 
-    def _new(self, command: Command, spill: Spill, description: str, seconds: float) -> ShellTask:
+    def _new(self, command: Command, spill: Spill, description: str, seconds: float) -> "ShellTask":
+        from norma.adapters.process.task import ShellTask
+
         self._last_task += 1
         task = ShellTask(f"task_{self._last_task}", command, spill, description, seconds)
         self._tasks[task.id] = task
         return task
 
-    def _over(self, task: ShellTask) -> None:
+    def _over(self, task: "ShellTask") -> None:
         """A task has ended by itself or by a limit."""
         owner = task.command.owner
         self._notice(owner, f"{task.called} has ended: {task.outcome}. TaskOutput shows what it printed.")
@@ -159,10 +166,10 @@ class ShellTasks(CommandTasks):
         except Exception:
             log.exception("telling of a task failed; the notice is kept for the next tool result")
 
-    def _of(self, owner: str) -> list[ShellTask]:
+    def _of(self, owner: str) -> "list[ShellTask]":
         return [task for task in self._tasks.values() if task.command.owner == owner]
 
-    def _find(self, name: str, owner: str) -> ShellTask:
+    def _find(self, name: str, owner: str) -> "ShellTask":
         found = self._tasks.get(name)
         if found is None or found.command.owner != owner:
             there_are = ", ".join(task.id for task in self._of(owner)) or "none"

@@ -65,6 +65,7 @@ NOT_FOR_A_TURN = (
     "norma.adapters.mcp",
     "norma.adapters.openai_responses",
     "norma.adapters.pdf",
+    "norma.adapters.process.starting",
     "norma.adapters.urls",
     "norma.adapters.web_fetch",
     "norma.adapters.web_search",
