@@ -50,6 +50,7 @@ class AnswerDecoding(Decoding):
         self._pieces: list[bytes] = []
         """The body, while it is no stream."""
         self._size = 0
+        self.content_type = ""
         self.is_done = False
 
     @property
@@ -97,8 +98,7 @@ class AnswerDecoding(Decoding):
             raise self._a_page()
         rest = self._sse.finish()
         if rest is None and _is_other(self._head):
-            shown = excerpt(self._head or b"")
-            raise protocol_error(f"{self._host} answered with status 200 and no stream: {shown}")
+            raise self._other(self._head or b"")
         if rest is not None and not self.is_done:
             self._odd_event(rest)
         if not self.is_done and not self.cut():
@@ -121,7 +121,9 @@ class AnswerDecoding(Decoding):
             value = parse_exactly(body)
         except ValueError as error:
             shown = excerpt(body)
-            raise protocol_error(f"the answer of {self._host} is no JSON ({error}): {shown}") from None
+            told = f"status 200 and {self.content_type}" if self.content_type else "status 200"
+            message = f"the answer of {self._host} with {told} is no JSON ({error}): {shown}"
+            raise protocol_error(message) from None
         value = _unlisted(value)
         if not isinstance(value, dict):
             raise protocol_error(f"the answer of {self._host} is no JSON object: {excerpt(body)}")
@@ -145,8 +147,11 @@ class AnswerDecoding(Decoding):
             raise self._a_page()
 
     def _a_page(self) -> WireError:
-        shown = excerpt(b"".join(self._pieces))
-        return protocol_error(f"{self._host} answered with status 200 and a page, no stream: {shown}")
+        return self._other(b"".join(self._pieces))
+
+    def _other(self, body: bytes) -> WireError:
+        said = f"{self.content_type} that is no answer" if self.content_type else "no answer"
+        return protocol_error(f"{self._host} answered with status 200 and {said}: {excerpt(body)}")
 
     @abstractmethod
     def _event(self, value: Any, data: bytes) -> None:

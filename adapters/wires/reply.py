@@ -175,6 +175,7 @@ class HttpReply(Reply):
         if answer.status != 200:
             raise await self._refusal(answer)
         kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        self._decoding.content_type = kind
         if kind == "text/html":
             await self._read_page(answer, self._decoding)
         elif kind.endswith("json") or not (encoded.stream or kind == "text/event-stream"):

@@ -16,11 +16,13 @@ class Decoding(Protocol):
     """
     One answer being decoded. Pure.
 
-    Events are added to *events*; *is_done* says that the end mark was seen. Each method raises WireError
-    when the answer says, or shows, that it fails; the events before that still stand.
+    Events are added to *events*; *is_done* says that the end mark was seen; *content_type* is what the header
+    said, for messages. Each method raises WireError when the answer says, or shows, that it fails; the events
+    before that still stand.
     """
 
     is_done: bool
+    content_type: str
 
     @property
     @abstractmethod

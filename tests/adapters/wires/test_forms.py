@@ -78,6 +78,7 @@ async def test_M5_a_page_is_a_protocol_error_whatever_the_header_says(wire: str,
         with pytest.raises(ModelError, match="<title>Sign in") as failed:
             await whole_of(model)
     assert (failed.value.failure.kind, len(server.requests)) == ("protocol", 1)
+    assert f"status 200 and {kind or 'no answer'}" in str(failed.value)
 
 
 async def test_M3_an_error_body_where_a_stream_was_asked_is_a_typed_error(wire: str) -> None:
