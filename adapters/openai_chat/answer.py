@@ -251,7 +251,7 @@ def _first_choice(value: dict[str, Any]) -> dict[str, Any] | None:
     """The choice of index 0; further ones were not asked for."""
     choices = value.get("choices")
     for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, dict) and not choice.get("index"):
+        if isinstance(choice, dict) and choice.get("index") in (None, 0, "0", ""):
             return choice
     return None
 

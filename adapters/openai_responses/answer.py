@@ -136,7 +136,7 @@ class AnswerDecoder(AnswerDecoding):
         if item.is_done or not isinstance(text, str):  # a finished item beats what comes late
             return
         part = item.part(kind, where[2])
-        self._telling.tell(item, part, part.missing(text) if whole else text)
+        self._telling.tell(part, part.missing(text) if whole else text)
         if kind == "refusal":
             self._telling.refused = True
         else:
@@ -169,7 +169,7 @@ class AnswerDecoder(AnswerDecoding):
     def _call(self, event: dict[str, Any]) -> Item:
         item, is_new = self._items.for_delta("function_call", event.get("item_id"), event.get("output_index"))
         if is_new:
-            self._assembly.open_call(item.place, None, None)
+            self._assembly.open_call(item.place, None, None, item.index)
         return item
 
     def _all_arguments(self, event: dict[str, Any], name: str, data: bytes) -> None:

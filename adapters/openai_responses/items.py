@@ -31,16 +31,17 @@ class Part:
 
 class Item:
     """
-    One output item. *place* is its number in the order of its first event, *begun* that of its part that
-    began last.
+    One output item. *place* is its number in the order of its first event, *index* the one that the server
+    gave, *begun* that of its part that began last.
     """
 
-    __slots__ = ("begun", "call_id", "id", "is_done", "kind", "last", "parts", "place")
+    __slots__ = ("begun", "call_id", "id", "index", "is_done", "kind", "last", "parts", "place")
 
     def __init__(self, kind: str, place: int) -> None:
         self.kind = kind
         self.place = place
         self.id: str | None = None
+        self.index: int | None = None
         self.call_id: str | None = None
         self.is_done = False
         self.begun = -1
@@ -141,4 +142,5 @@ class Items:
             item.id = item_id
             self._by_id[item_id] = item
         if isinstance(index, int):
+            item.index = index
             self._by_index[index] = item

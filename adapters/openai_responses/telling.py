@@ -22,16 +22,17 @@ class Telling:
     def __init__(self, assembly: Assembly, items: Items) -> None:
         self._assembly = assembly
         self._items = items
+        self._latest: Part | None = None
         self.refused = False
         self.initial: dict[int, object] = {}
 
-    def tell(self, item: Item, part: Part, piece: str) -> None:
+    def tell(self, part: Part, piece: str) -> None:
         """Tell a piece; each part of a message is a block of its own."""
         if not piece:
             return
-        if item.last is not part:
+        if self._latest is not part:
             self._assembly.end_block()
-            item.last = part
+            self._latest = part
         part.pieces.append(piece)
         self._assembly.text(piece)
 
@@ -51,7 +52,7 @@ class Telling:
         call_id, name = said(payload.get("call_id")), said(payload.get("name"))
         item.call_id = item.call_id or call_id
         if is_new:
-            self._assembly.open_call(item.place, call_id, name)
+            self._assembly.open_call(item.place, call_id, name, item.index)
         else:
             self._assembly.name_call(item.place, call_id, name)
 
@@ -90,7 +91,7 @@ class Telling:
                 self.refused = True
             part = item.part(kind, at)
             if not whole:
-                self.tell(item, part, part.missing(text))
+                self.tell(part, part.missing(text))
             annotations = listed.get("annotations")
             if isinstance(annotations, list):
                 for annotation in annotations[part.citations :]:

@@ -187,3 +187,8 @@ def test_M9_groq_reports_beside_the_choices() -> None:
     report = {"x_groq": {"usage": {"prompt_tokens": 3, "completion_tokens": 1}}}
     found = read(chunk(content="a"), {**chunk("stop"), **report}).finished.usage
     assert (found.input_tokens, found.output_tokens) == (3, 1)
+
+
+def test_the_choice_that_counts_may_write_its_index_as_text() -> None:
+    first, other = ({"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in "01")
+    assert read({"choices": [other, first]}, "[DONE]").blocks == (Text("0"),)

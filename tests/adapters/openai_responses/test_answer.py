@@ -401,3 +401,17 @@ def test_M5_a_whole_response_may_be_one_event_and_content_words_alone() -> None:
     assert read(unnamed({"object": "response", "status": "completed", "output": [item]})).blocks == (
         Text("a"),
     )
+
+
+def test_R2_calls_stand_in_the_order_of_their_indexes() -> None:
+    one, two = called(0, "a", "f", '{"n":', "0}"), called(1, "b", "g", '{"n":', "1}")
+    mixed = [event for pair in zip(two, one, strict=True) for event in pair]
+    found = read(events(CREATED, *mixed, completed())).blocks
+    assert found == (ToolCall("a", "f", {"n": 0}), ToolCall("b", "g", {"n": 1}))
+
+
+def test_R2_pieces_of_two_messages_in_turn_are_not_joined() -> None:
+    one, two = said(0, "a", "c"), said(1, "b", "d")
+    mixed = [event for pair in zip(one, two, strict=True) for event in pair]
+    found = read(events(CREATED, *mixed, completed())).blocks
+    assert found == (Text("a"), Text("b"), Text("c"), Text("d"))
