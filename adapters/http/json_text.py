@@ -2,7 +2,8 @@
 JSON as the wires need it: quick, and exact where the quick library is not.
 
 orjson turns integers over 64 bits into floats and refuses half surrogate pairs, so it reads and writes
-envelopes, and `json` does what it fails at. Both write UTF-8 and refuse NaN and infinity.
+envelopes, and `json` does what it fails at. Both write UTF-8, and neither writes NaN or infinity: orjson
+makes them null, `json` refuses them.
 """
 
 import json

@@ -92,6 +92,8 @@ class Calls:
         """The call that a fragment goes on with; None: it begins one."""
         if index is not None:
             known = self._by_index.get(index)
+            if known is None and not name and call_id in self._by_id:
+                return self._by_id[call_id]  # some servers count their fragments
             return None if known is None or self._is_another(known, call_id, name, brings=brings) else known
         if call_id and call_id in self._by_id:
             return self._by_id[call_id]

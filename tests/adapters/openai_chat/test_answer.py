@@ -192,3 +192,12 @@ def test_M9_groq_reports_beside_the_choices() -> None:
 def test_the_choice_that_counts_may_write_its_index_as_text() -> None:
     first, other = ({"index": index, "delta": {"content": index}, "finish_reason": "stop"} for index in "01")
     assert read({"choices": [other, first]}, "[DONE]").blocks == (Text("0"),)
+
+
+def test_C7_a_fragment_with_a_known_id_and_no_name_goes_on_whatever_its_index() -> None:
+    stream = [
+        calls(call(0, "a", "f", '{"n"')),
+        calls(call(1, "a", None, ":0")),
+        calls(call(2, "a", None, "}")),
+    ]
+    assert read(*stream, chunk("tool_calls")).blocks == IN_ORDER[:1]
