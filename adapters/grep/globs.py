@@ -22,20 +22,21 @@ class GlobError(ValueError):
     """No valid glob; the message says why."""
 
 
-def expression(glob: str) -> bytes:
+def expression(glob: str, *, may_be_open: bool = False) -> bytes:
     """
     The regular expression (for `re.fullmatch` with DOTALL) of *glob* over a relative path.
 
-    Raises GlobError.
+    If it *may_be_open*, a `[` that is never closed stands for itself; else it is a fault. Raises GlobError.
     """
-    return Translation(glob).whole()
+    return Translation(glob, may_be_open=may_be_open).whole()
 
 
 class Translation:
     """Reads *glob* from left to right; one use."""
 
-    def __init__(self, glob: str) -> None:
+    def __init__(self, glob: str, *, may_be_open: bool) -> None:
         self.glob = glob
+        self.may_be_open = may_be_open
         self.at = 0
         self.depth = 0
 
@@ -107,6 +108,7 @@ class Translation:
         return b"(?:" + b"|".join(kept) + b")" if kept else b""
 
     def bracket(self) -> bytes:
+        begin = self.at
         negated = self.peek() != "" and self.peek() in "!^"
         self.at += negated
         ranges: list[tuple[str, str]] = []
@@ -114,6 +116,9 @@ class Translation:
         first = True
         while True:
             char = self.peek()
+            if not char and self.may_be_open:
+                self.at = begin
+                return quoted("[")
             if not char:
                 raise self.error("a [ is never closed")
             self.at += 1

@@ -75,16 +75,18 @@ def read(line: str) -> Rule | None:
         line = line[keeps:]
         anchored = line.startswith("/")
         line = line[anchored:]
+    if not line and keeps and not anchored:
+        line = "*"  # a lone ! takes everything in again
     if not line:
         return None
     folder_only = line.endswith("/")
     if folder_only:
         line = line[:-1].removesuffix("\\")
-    by_name = not anchored and "/" not in line
-    if by_name and line == "**":
+    by_name = line == "**" or (not anchored and "/" not in line)
+    if line == "**":
         line = "*"
     glob = f"{line}/*" if line.endswith("/**") else line
     try:
-        return Rule(re.compile(expression(glob), re.DOTALL), keeps, folder_only, by_name)
+        return Rule(re.compile(expression(glob, may_be_open=True), re.DOTALL), keeps, folder_only, by_name)
     except GlobError:
         return None

@@ -9,6 +9,8 @@ and why, and is therefore not generated:
   the block of 64 KB.
 - `\B` beside a byte that is no UTF-8, in ripgrep 13 alone, whose engine reads it otherwise than newer ones.
 - `**` of a glob and a name with a line feed, in ripgrep 13 alone, where it doesn't match that.
+- A `[` that is never closed in an ignore file, where ripgrep before 15 drops the line. Python takes it for
+  itself, as ripgrep 15 does.
 - `\b` beside a combining mark, which Rust counts as part of a word and Python does not; and characters
   that are newer than the Unicode tables of the one or the other.
 - Nested repetitions of what can match nothing, where a match may span lines: whether the loop goes round
@@ -54,17 +56,24 @@ async def answer(search: GrepSearch, wanted: SearchQuery, name: str) -> tuple[ob
     return result.lines, result.more
 
 
-def planted(random: Random, folder: Path, *, line_feeds: bool) -> None:
+def planted(random: Random, folder: Path, *, line_feeds: bool, open_classes: bool) -> None:
     folder.mkdir()
     grow(random, os.fsencode(folder))
     for path in [] if line_feeds else list(folder.rglob("*\n*")):
         path.unlink()
+    for path in [] if open_classes else list(folder.rglob(".*ignore")):
+        path.write_bytes(b"".join(line for line in path.read_bytes().splitlines(True) if not is_open(line)))
+
+
+def is_open(line: bytes) -> bool:
+    """Whether a line of an ignore file has a `[` that is never closed."""
+    return b"[" in line and b"]" not in line.rpartition(b"[")[2][2:]
 
 
 async def compare(seed: int, folder: Path, program: str) -> int:
     """Compare on the tree that *seed* grows in *folder*; the number of rows that were found."""
     random = Random(seed)
-    planted(random, folder, line_feeds=version(program) >= 14)
+    planted(random, folder, line_feeds=version(program) >= 14, open_classes=version(program) >= 15)
     rows = 0
     for _ in range(QUERIES):
         wanted = query(random, str(folder))
@@ -106,3 +115,35 @@ async def test_G6_where_matches_may_span_lines_both_go_on_behind_one_as_if_the_t
         wanted = SearchQuery(pattern, str(tmp_path), mode, multiline=True)
         ripgrep, python = [await answer(backend(name), wanted, name) for name in ("ripgrep", "python")]
         assert ripgrep == python
+
+
+ODD_RULES = (
+    "/**",
+    "!",
+    "! ",
+    "/",
+    "a[",
+    "[",
+    "[]",
+    "[!",
+    "a[/b",
+    "{[a,b}",
+    "{[a,b",
+    "[b-a",
+    "a[]",
+    "***",
+    "!/",
+    "//a",
+)
+
+
+@pytest.mark.parametrize("before", ["", "*\n", "*\n!"])
+async def test_G6_odd_lines_of_ignore_files_say_the_same_to_both(tmp_path: Path, before: str) -> None:
+    for name in ("a", "b", "[", "[a", "a[", "[a,b", "!", "#x", "src/a", "src/a[/b", "]", "*"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("needle\n")
+    wanted = SearchQuery("needle", str(tmp_path), "files", hidden=True)
+    for rule in ODD_RULES:
+        (tmp_path / ".ignore").write_text(f"{before}{rule}\n")
+        ripgrep, python = [await answer(backend(name), wanted, name) for name in ("ripgrep", "python")]
+        assert ripgrep == python, f"the line {rule!r} behind {before!r}"
