@@ -13,7 +13,7 @@ from norma.domain.model.requests import ReplyRequest
 from norma.ports.errors import ModelError
 
 OURS = "from norma.app import Settings, SettingsError, open_norma"
-NOT_YET = ("aiohttp", "asyncio", "cattrs", "dependency_injector", "lxml", "prompt_toolkit", "rich", "sqlite3")
+NOT_YET = ("aiohttp", "asyncio", "dependency_injector", "lxml", "prompt_toolkit", "rich", "sqlite3")
 
 MEASURE = """
 import sys
@@ -55,7 +55,6 @@ async def opened() -> None:
 asyncio.run(opened())
 """
 NOT_FOR_A_TURN = (
-    "cattrs",
     "tomllib",
     "norma.adapters.anthropic",
     "norma.adapters.embedded",
