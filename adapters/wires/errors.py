@@ -77,6 +77,8 @@ _BY_WORD: Mapping[str, FailureKind] = {
     "throttling_exception": "rate_limited",
     "too_many_requests": "rate_limited",
     "overloaded": "overloaded",
+    "server_is_overloaded": "overloaded",
+    "slow_down": "overloaded",
     "service_unavailable_error": "overloaded",
     "unavailable": "overloaded",
     "internal": "server",

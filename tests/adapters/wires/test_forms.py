@@ -134,6 +134,7 @@ def test_M3_an_error_event_of_words_alone_keeps_them(wire: str) -> None:
         ("RESOURCE_EXHAUSTED", "rate_limited"),
         ("ThrottlingException", "rate_limited"),
         ("Overloaded", "overloaded"),
+        ("slow_down", "overloaded"),
         ("PERMISSION_DENIED", "permission"),
         ("Context_Length_Exceeded", "context_overflow"),
         ("never heard of", "invalid_request"),
