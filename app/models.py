@@ -32,19 +32,21 @@ class PaidBy:
     settings: ModelSettings
 
 
-KEYS = (
-    PaidBy(
-        "ANTHROPIC_API_KEY",
-        "ANTHROPIC_BASE_URL",
-        ModelSettings("anthropic", api_key_env=Variable("ANTHROPIC_API_KEY"), profile="anthropic"),
-    ),
-    PaidBy(
-        "OPENAI_API_KEY",
-        "OPENAI_BASE_URL",
-        ModelSettings("openai-chat", api_key_env=Variable("OPENAI_API_KEY"), profile="openai"),
-    ),
-)
-"""In the order of preference."""
+def paying_keys() -> tuple[PaidBy, ...]:
+    """The keys that are looked for, in the order of preference."""
+    return (
+        PaidBy(
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_BASE_URL",
+            ModelSettings("anthropic", api_key_env=Variable("ANTHROPIC_API_KEY"), profile="anthropic"),
+        ),
+        PaidBy(
+            "OPENAI_API_KEY",
+            "OPENAI_BASE_URL",
+            ModelSettings("openai-chat", api_key_env=Variable("OPENAI_API_KEY"), profile="openai"),
+        ),
+    )
+
 
 VENDOR_URLS = {
     "anthropic": "https://api.anthropic.com",
@@ -99,7 +101,7 @@ class Models:
             return Choice(model, (f"model: {model.name} (from the settings)",))
         if self.environment != "production":
             return self.embedded()
-        for paid in KEYS:
+        for paid in paying_keys():
             if self.environ.get(paid.variable):
                 return self._paid(paid)
         server = await self.find_local()

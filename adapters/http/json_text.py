@@ -8,11 +8,8 @@ makes them null, `json` refuses them.
 
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import Any, NoReturn
-
-_HALVES = re.compile("[\ud800-\udfff]")
 
 
 def parse(data: bytes | str) -> Any:
@@ -78,9 +75,17 @@ def whole(value: Any) -> Any:
 
 def whole_text(text: str) -> str:
     """*text* in which surrogate pairs are joined and lone halves are U+FFFD."""
-    if text.isascii() or _HALVES.search(text) is None:
+    if is_whole(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def is_whole(text: str) -> bool:
+    """Whether *text* can be encoded: it has no half of a surrogate pair."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _no_constant(word: str) -> NoReturn:

@@ -1,10 +1,6 @@
 """Pieces of text as they stream, made fit to be encoded (contract M12). Pure."""
 
-import re
-
-from norma.adapters.http.json_text import whole_text
-
-_SUSPECT = re.compile("[\0\ud800-\udfff]")
+from norma.adapters.http.json_text import is_whole, whole_text
 
 
 class Words:
@@ -45,7 +41,7 @@ class Words:
         return self.pieces[0] if self.pieces else ""
 
     def _clean(self, piece: str) -> str:
-        if not self.half and _SUSPECT.search(piece) is None:
+        if not self.half and "\0" not in piece and is_whole(piece):
             return piece
         piece = self.half + piece
         self.half = ""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from norma.domain.engine.gate import Toolbox
 from norma.domain.engine.session import Session
 from norma.domain.engine.world import World
-from norma.domain.model.facts import Limits
+from norma.domain.model.facts import USUAL_LIMITS, Limits
 from norma.domain.model.requests import ReplyOptions, SystemSegment
 from norma.domain.policy.policy import CurrentPolicy
 from norma.ports.approver import Approver
@@ -52,7 +52,7 @@ class Engine:
             clock=clock,
             system=system,
             options=options or ReplyOptions(),
-            limits=limits or Limits(),
+            limits=limits or USUAL_LIMITS,
             workspace=workspace,
             tool_timeout_s=tool_timeout_s,
             grace_s=grace_s,

@@ -25,7 +25,7 @@ class Passed:
     then: Callable[[], None]
 
 
-Item: TypeAlias = Event | Passed
+Item: TypeAlias = "Event | Passed"
 
 
 class Outbox:

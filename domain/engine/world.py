@@ -1,7 +1,7 @@
 """What an engine is made of: the ports it was given and how it was told to use them."""
 
 from norma.domain.engine.gate import Toolbox
-from norma.domain.model.facts import Limits
+from norma.domain.model.facts import USUAL_LIMITS, Limits
 from norma.domain.model.requests import ReplyOptions, SystemSegment
 from norma.domain.model.values import frozen
 from norma.domain.policy.policy import CurrentPolicy
@@ -29,7 +29,7 @@ class World:
     clock: Clock
     system: tuple[SystemSegment, ...] = ()
     options: ReplyOptions = ReplyOptions()
-    limits: Limits = Limits()
+    limits: Limits = USUAL_LIMITS
     workspace: str | None = None
     tool_timeout_s: float | None = 600.0
     grace_s: float = 2.0

@@ -71,7 +71,7 @@ def _encoder(kind: type) -> Callable[[Any], dict[str, Any]]:
         out: dict[str, Any] = {} if tag is None else {"type": tag}
         for name, default, always in rows:
             item = getattr(value, name)
-            if always or default is _NO_DEFAULT or item != default:
+            if always or default is _NO_DEFAULT or (item is not default and item != default):
                 out[name] = to_json(item)
         return out
 

@@ -48,6 +48,10 @@ class Limits:
     timeout_s: float | None = None
 
 
+USUAL_LIMITS = Limits()
+"""Those of a prompt for which nobody named others."""
+
+
 @tagged("session_opened")
 @frozen
 class SessionOpened:
@@ -63,7 +67,7 @@ class Prompted:
     """A person asked something: a turn begins."""
 
     blocks: tuple[Block, ...]
-    limits: Limits = Limits()
+    limits: Limits = USUAL_LIMITS
 
 
 @tagged("steered")
