@@ -207,9 +207,7 @@ def _whole(least: int, most: int | None = None) -> Callable[[Any], int]:
     return check
 
 
-def _seconds(zero: bool) -> Callable[[Any], float]:
-    bounds = "a number of seconds, 0 for never" if zero else "a number of seconds above 0"
-
+def _number(bounds: str, *, zero: bool = False) -> Callable[[Any], float]:
     def check(value: Any) -> float:
         if type(value) not in (int, float):
             raise Fault(f"expected {bounds}, got {_kind_of(value)}")
@@ -296,8 +294,9 @@ _CHECKS: Mapping[Any, Callable[[Any], Any]] = {
     str: _text,
     bool: _flag,
     int: _whole(-(2**63)),
-    values.Seconds: _seconds(zero=False),
-    values.SecondsOrNever: _seconds(zero=True),
+    values.Seconds: _number("a number of seconds above 0"),
+    values.SecondsOrNever: _number("a number of seconds, 0 for never", zero=True),
+    values.Rate: _number("a number above 0"),
     values.Count: _whole(1),
     values.CountOrNone: _whole(0),
     values.Port: _whole(0, 65535),

@@ -10,10 +10,12 @@ from urllib.parse import urlsplit
 
 from attrs import evolve, field
 
+from norma.adapters.http.limiter import Limiter, RateLimiter
 from norma.adapters.wires.profiles import profile_for, profile_named
 from norma.app.settings import EnvironmentName, ModelSettings, Settings, SettingsError, Url, Variable
 from norma.domain.model.secrets import Secret
 from norma.domain.model.values import frozen
+from norma.ports.clock import Clock
 from norma.ports.model import ChatModel
 
 if TYPE_CHECKING:
@@ -77,14 +79,15 @@ class Choice:
 @frozen
 class Models:
     """
-    Every way to a model. *wires* makes one of each wire; *local* one on this machine;
-    *find_local* looks for a server; *embedded* makes the last resort.
+    Every way to a model. *wires* makes one of each wire; *clock* is what their limits go by; *local* makes
+    one on this machine; *find_local* looks for a server; *embedded* makes the last resort.
     """
 
     settings: Settings
     environ: Mapping[str, str]
     environment: EnvironmentName
     wires: Mapping[str, MakeModel]
+    clock: Clock
     local: MakeModel
     find_local: "Callable[[], Awaitable[LocalServer | None]]"
     embedded: Callable[[], Choice]
@@ -144,9 +147,18 @@ class Models:
 
                 profile = profile or profile_for(urlsplit(base_url).netloc)
                 profile = overridden(profile, model, settings.overrides)
-            return self.wires[settings.wire](base_url=base_url, model=model, api_key=key, profile=profile)
+            return self.wires[settings.wire](
+                base_url=base_url, model=model, api_key=key, profile=profile, limiter=self._limiter(settings)
+            )
         except ValueError as error:
             raise SettingsError([f"{at}: {error}"]) from error
+
+    def _limiter(self, settings: ModelSettings) -> Limiter | None:
+        """M4: one for each model, shared by all who ask it."""
+        per_second, per_minute = settings.requests_per_second, settings.requests_per_minute
+        if per_second is None and per_minute is None:
+            return None
+        return RateLimiter(self.clock, per_second=per_second, per_minute=per_minute)
 
     def _paid(self, paid: PaidBy) -> Choice:
         given = self.environ.get(paid.base_variable)

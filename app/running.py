@@ -253,6 +253,7 @@ def models_of(container: "Container") -> "Models":
         container.environ(),
         settings.environment,
         container.wires.providers,
+        container.clock(),
         container.local_wire,
         local,
         embedded,

@@ -26,6 +26,7 @@ Backend: TypeAlias = Literal["duckduckgo", "brave", "tavily", "deepseek", "searx
 # What each of these must be is checked where settings are filled.
 Seconds = NewType("Seconds", float)  # more than 0
 SecondsOrNever = NewType("SecondsOrNever", float)  # 0: never
+Rate = NewType("Rate", float)  # more than 0
 Count = NewType("Count", int)  # 1 or more
 CountOrNone = NewType("CountOrNone", int)  # 0 or more
 Port = NewType("Port", int)  # 0 to 65535
@@ -69,7 +70,8 @@ class ModelSettings:
 
     *base_url* defaults to the vendor's own. *model* defaults to the profile's. The key comes from
     the variable *api_key_env* or from the file *api_key_file* (its first line); with neither, none is sent.
-    *overrides* are fields of the provider's profile, such as `token_limit_key` or `extra_headers`.
+    *overrides* are fields of the provider's profile, such as `token_limit_key` or `extra_headers`. Requests
+    wait where *requests_per_second* or *requests_per_minute* would be exceeded; retries are not counted.
     """
 
     wire: Wire
@@ -79,6 +81,8 @@ class ModelSettings:
     api_key_file: FilePath | None = None
     profile: str | None = None
     overrides: Mapping[str, Any] = field(factory=dict, repr=_names_only)
+    requests_per_second: Rate | None = None
+    requests_per_minute: Rate | None = None
 
 
 @frozen

@@ -1,5 +1,6 @@
 """Which model is chosen, in which order, and what the person is told of it."""
 
+import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, get_args
@@ -7,6 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from norma.adapters.discovery.local import LocalServer
+from norma.adapters.memory.clock import ManualClock
 from norma.adapters.memory.model import ScriptedModel
 from norma.adapters.wires.profiles import Profile
 from norma.app import Settings, SettingsError
@@ -27,6 +29,7 @@ class World:
         self.server = server
         self.made: list[dict[str, Any]] = []
         self.searches = 0
+        self.clock = ManualClock()
 
     def make(self, **wanted: Any) -> ScriptedModel:
         self.made.append(wanted)
@@ -44,6 +47,7 @@ class World:
             environ,
             settings.environment,
             {wire: partial(self.make, wire=wire) for wire in get_args(Wire)},
+            self.clock,
             self.make,
             self.find,
             lambda: last,
@@ -51,6 +55,24 @@ class World:
 
 
 SERVER = LocalServer("Ollama", "http://127.0.0.1:11434/v1", "llama", ("llama",))
+
+
+async def test_M4_a_model_of_the_settings_has_one_limiter_for_all_who_ask_it() -> None:
+    world = World()
+    slow = {"wire": "openai-chat", "base_url": "http://x", "model": "slow", "requests_per_minute": 2}
+    models = world.models({"models": {"slow": slow, "free": {**TWO["big"], "model": "free"}}})
+    assert models.configured("slow") is models.configured("slow")
+    assert [made["limiter"] is None for made in world.made] == [False]
+    limiter = world.made[0]["limiter"]
+    await limiter.acquire()
+    await limiter.acquire()
+    third = asyncio.ensure_future(limiter.acquire())
+    await world.clock.sleeping()
+    assert not third.done(), "the third one waits"
+    world.clock.advance(30.0)
+    await third
+    models.configured("free")
+    assert world.made[1]["limiter"] is None
 
 
 async def test_a_configured_model_comes_first() -> None:

@@ -131,6 +131,10 @@ def test_faults_come_in_the_order_of_the_keys_known_and_then_of_the_unknown() ->
         ({"mcp": {"servers": {"s": {}}}}, "either a command or a url"),
         ({"scopes": []}, "scopes: unknown key"),
         ({"network": {"connect_timeout_s": float("nan")}}, "above 0"),
+        (
+            {"models": {"m": {"wire": "anthropic", "requests_per_minute": 0}}},
+            "expected a number above 0, got 0",
+        ),
     ],
 )
 def test_a_fault_says_what_would_be_right(values: dict[str, object], says: str) -> None:
