@@ -10,6 +10,7 @@ import io
 import socket
 import ssl
 from typing import Any
+from weakref import WeakSet
 
 import aiohttp
 
@@ -31,7 +32,19 @@ _peer: contextvars.ContextVar[list[str]] = contextvars.ContextVar("norma_peer")
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Tells which address a call went to; after a short answer the connection itself is gone already."""
+    """
+    Tells which address a call went to; after a short answer the connection itself is gone already. Answers
+    that were let go of are *left* to it, and closed with it at the latest.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.left: WeakSet[aiohttp.ClientResponse] = WeakSet()
+
+    async def close(self, *, abort_ssl: bool = False) -> None:
+        for response in tuple(self.left):
+            response.close()
+        await super().close(abort_ssl=abort_ssl)
 
     async def connect(self, req: Any, traces: Any, timeout: Any) -> Any:  # noqa: ASYNC109 - it is theirs
         connection = await super().connect(req, traces, timeout)
@@ -105,6 +118,7 @@ class Answer:
         "_encoding",
         "_host",
         "_inflater",
+        "_left",
         "_loop",
         "_response",
         "headers",
@@ -112,7 +126,10 @@ class Answer:
         "url",
     )
 
-    def __init__(self, response: aiohttp.ClientResponse, call: Call) -> None:
+    def __init__(
+        self, response: aiohttp.ClientResponse, call: Call, connector: aiohttp.BaseConnector | None = None
+    ) -> None:
+        self._left = connector.left if isinstance(connector, _Connector) else None
         self._response = response
         self._content = response.content
         self._loop = asyncio.get_running_loop()
@@ -200,6 +217,8 @@ class Answer:
         gives it back by itself when the end comes; nothing waits for that here.)
         """
         if not self._response.closed:
+            if self._left is not None:
+                self._left.add(self._response)
             self._loop.call_later(within_s, self._response.close)
 
     async def _read_raw(self) -> bytes:
@@ -288,7 +307,7 @@ async def send(
         failure = failed_sending(error, host_of(call.url))
         cause = _safe_cause(error)
     else:
-        return Answer(response, call)
+        return Answer(response, call, session.connector)
     finally:
         _peer.reset(token)
     raise failure from cause

@@ -387,3 +387,14 @@ async def test_a_long_header_is_taken() -> None:
     async with wire_server(Scripted([b"ok"], headers=headers)) as server, an_egress() as egress:
         answer = await egress.send(Call("GET", server.url))
         assert await answer.read_up_to(10) == (b"ok", False)
+
+
+async def test_an_answer_that_was_let_go_of_ends_with_the_egress_at_the_latest() -> None:
+    async with wire_server(Scripted([b"ok"], end="hold_open")) as server, an_egress() as egress:
+        answer = await egress.send(Call("GET", server.url))
+        assert await answer.read() == b"ok"
+        answer.let_go(within_s=60)
+        await egress.aclose()
+        with pytest.raises(CallFailed, match="broke off"):
+            await answer.read()
+        await asyncio.wait_for(server.client_closed.wait(), 5)
