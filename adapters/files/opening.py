@@ -84,7 +84,8 @@ def naming(path: str, part: str, folder: int) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(folder, part):
+        # Nothing here follows a link, so a loop is one that stood there, even if it is gone by now.
+        if error.errno == errno.ELOOP or (error.errno == errno.ENOTDIR and _is_link(folder, part)):
             raise OSError(errno.ELOOP, SWAPPED, path) from error
         named = isinstance(error.filename, str) and error.filename.startswith("/")
         if error.errno is not None and not named:

@@ -53,6 +53,8 @@ class _Later:
         self.compares = compares
 
     def __get__(self, value: object, kind: type | None = None) -> Any:
+        if isinstance(value, type):  # as `inspect.signature` asks, which takes the class for a value
+            return getattr(value, self._name).__get__(value)
         kind = type(value) if kind is None else kind
         for one in kind.__mro__:
             if vars(one).get(self._name) is self:  # else another thread has made it by now

@@ -1,5 +1,6 @@
 """The built-in tools keep the promises of the tool port, over a real disk and real processes."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -17,7 +18,7 @@ from norma.ports.contracts.tool import ToolRig
 from norma.ports.file_search import SearchLine
 from tests.domain.tools.calling import Host
 
-MARK = "1118.25"
+MARK = f"1118.{os.getpid():07}"  # in this run alone
 
 
 def children() -> str:
