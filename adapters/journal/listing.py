@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from attrs import evolve
-
 from norma.domain.model.blocks import text_of
+from norma.domain.model.changes import evolve
 from norma.domain.model.facts import Fact, Prompted, Resumed, SessionOpened, TurnEnded
 from norma.ports.journal import SessionInfo
 

@@ -13,7 +13,7 @@ from re import Pattern
 from typing import Any, Literal, TypeAlias
 from weakref import ref
 
-from attrs import evolve, field
+from attrs import field
 
 from norma.adapters.wires.ids import WireIds
 from norma.adapters.wires.losses import Loss
@@ -31,6 +31,7 @@ from norma.domain.model.blocks import (
     ToolCall,
     ToolResult,
 )
+from norma.domain.model.changes import evolve
 from norma.domain.model.messages import Message
 from norma.domain.model.values import frozen
 

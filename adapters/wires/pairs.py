@@ -7,9 +7,8 @@ session for ever. So each history is mended just before it is encoded; the histo
 
 from collections.abc import Sequence
 
-from attrs import evolve
-
 from norma.domain.model.blocks import Block, Text, ToolCall, ToolResult
+from norma.domain.model.changes import evolve
 from norma.domain.model.messages import Message
 
 NO_OUTPUT = "(no output)"

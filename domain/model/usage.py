@@ -2,8 +2,7 @@
 
 from typing import ClassVar, Literal, TypeAlias
 
-from attrs import evolve
-
+from norma.domain.model.changes import evolve
 from norma.domain.model.values import frozen
 
 Provenance: TypeAlias = Literal["reported", "partial", "estimated", "unknown"]
