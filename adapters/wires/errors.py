@@ -124,8 +124,9 @@ def http_failure(
     kind = status_kind(status)
     if kind == "invalid_request" and _PLAIN_OVERFLOW & {_plain(words.code or ""), _plain(words.type or "")}:
         kind = "context_overflow"
-    said = words.message or excerpt(body) or "nothing"
-    message = f"{host} answered with status {status}: {said}"
+    said = words.message or excerpt(body)
+    who = f"the proxy for {host}" if status == 407 else host
+    message = f"{who} answered with status {status}" + (f": {said}" if said else "")
     return Failure(kind, message + _facts(words), "http", status, words, asked_wait_s)
 
 

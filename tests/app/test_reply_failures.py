@@ -60,7 +60,7 @@ def test_a_proxy_that_wants_a_password(bench: Bench) -> None:
     with Answering(407, "who are you") as proxy:
         for url in ("http://model.test/v1", "https://model.test/v1"):
             line = told(reply(bench, url, "--set", f'network.proxy="{proxy.url}"'))
-            for words in ("407", "network.proxy", "password"):
+            for words in ("the proxy", "407", "network.proxy", "password"):
                 assert words in line
 
 
