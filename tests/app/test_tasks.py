@@ -33,8 +33,8 @@ async def test_the_model_hears_of_a_tasks_end_and_a_closed_norma_leaves_none(tmp
         async with open_norma(settings(tmp_path, chat.url, **BYPASS)) as norma:
             session = await norma.session()
             events = await events_of(session.prompt("go"))
-            assert processes("1116.5")
-        assert not processes("1116.5")
+            assert processes("1116.5", tmp_path)
+        assert not processes("1116.5", tmp_path)
     assert isinstance(events[-1], TurnEnded)
     assert events[-1].outcome == "completed"
     results = dict(tool_messages(chat.bodies[-1]))
@@ -55,13 +55,13 @@ async def test_tasks_outlive_a_cancelled_turn_and_are_seen_in_the_next(tmp_path:
         async with open_norma(settings(tmp_path, chat.url, **BYPASS)) as norma:
             session = await norma.session()
             turn = asyncio.create_task(events_of(session.prompt("go")))
-            await until(lambda: bool(processes("1116.125")))
+            await until(lambda: bool(processes("1116.125", tmp_path)))
             session.interrupt()
             assert (await turn)[-1].outcome == "interrupted"
-            assert not processes("1116.125")
-            assert processes("1116.25")
+            assert not processes("1116.125", tmp_path)
+            assert processes("1116.25", tmp_path)
             await events_of(session.prompt("what runs?"))
-        assert not processes("1116.25")
+        assert not processes("1116.25", tmp_path)
     results = dict(tool_messages(chat.bodies[-1]))
     assert results["c_0"].startswith("task_1 is running")
 
@@ -96,7 +96,7 @@ async def test_settings_add_to_the_environment_of_commands_and_switch_tasks_off(
     with chat:
         async with open_norma(settings(tmp_path, chat.url, **BYPASS, **shell)) as norma:
             await events_of((await norma.session()).prompt("go"))
-            assert not processes("1116.0625")
+            assert not processes("1116.0625", tmp_path)
     names = {tool["function"]["name"] for tool in chat.bodies[0]["tools"]}
     assert "Bash" in names
     assert not names & {"TaskOutput", "TaskStop", "TaskList", "Monitor"}

@@ -26,15 +26,16 @@ async def run(
     )
 
 
-def processes(mark: str) -> list[str]:
-    """Those alive with *mark* in their command line."""
+def processes(mark: str, where: Path) -> list[str]:
+    """Those alive with *mark* in their command line, at work in *where* or below; another run has others."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes()
+            is_here = Path(os.readlink(folder / "cwd")).is_relative_to(where)
         except OSError:
             continue
-        if mark.encode() in words:
+        if is_here and mark.encode() in words:
             found.append(f"{folder.name} {words!r}")
     return found
 
@@ -139,7 +140,7 @@ async def test_the_deadline_ends_the_whole_group(tmp_path):
     end = await run("sleep 1111.1 & sleep 1111.1; true", tmp_path, timeout_s=0.3)
     assert end.timed_out
     assert end.status == -signal.SIGTERM
-    assert processes("1111.1") == []
+    assert processes("1111.1", tmp_path) == []
 
 
 async def test_who_ignores_the_polite_signal_is_killed(tmp_path):
@@ -148,7 +149,7 @@ async def test_who_ignores_the_polite_signal_is_killed(tmp_path):
     assert end.timed_out
     # On a very slow machine the deadline may come before the trap.
     assert end.status == (-signal.SIGKILL if "ready" in end.output else -signal.SIGTERM)
-    assert processes("1112.1") == []
+    assert processes("1112.1", tmp_path) == []
 
 
 async def test_no_deadline_at_all(tmp_path):
@@ -158,7 +159,7 @@ async def test_no_deadline_at_all(tmp_path):
 async def test_what_the_shell_left_in_its_group_is_ended(tmp_path):
     end = await run("sleep 1113.1 & (trap '' TERM; sleep 1113.1) & echo begun", tmp_path)
     assert (end.status, end.output, end.timed_out) == (0, "begun\n", False)
-    assert processes("1113.1") == []
+    assert processes("1113.1", tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -172,13 +173,13 @@ async def test_what_the_shell_left_in_its_group_is_ended(tmp_path):
 async def test_P7_what_made_a_group_of_its_own_is_ended_too(tmp_path, script):
     end = await run(script, tmp_path)
     assert (end.status, end.output, end.timed_out) == (0, "begun\n", False)
-    assert processes("1115.1") == []
+    assert processes("1115.1", tmp_path) == []
 
 
 async def test_the_deadline_ends_what_timeout_runs_in_a_group_of_its_own(tmp_path):
     end = await run("timeout 1116.1 sleep 1116.1; true", tmp_path, timeout_s=0.3)
     assert end.timed_out
-    assert processes("1116.1") == []
+    assert processes("1116.1", tmp_path) == []
 
 
 async def test_what_writes_on_for_a_moment_behind_the_shell_is_heard(tmp_path):
@@ -257,7 +258,7 @@ async def test_TC_107_two_hundred_random_cancels_leave_no_child(tmp_path):
             task.cancel()
         await asyncio.wait({task}, timeout=20)
         assert task.done()
-    assert processes("1115.1") == []
+    assert processes("1115.1", tmp_path) == []
     assert (open_files(), threading.active_count()) == (files, threads)
 
 
@@ -269,7 +270,7 @@ async def test_a_cancel_passes_only_when_the_group_is_gone(tmp_path):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert processes("1116.1") == []
+    assert processes("1116.1", tmp_path) == []
 
 
 async def test_a_cancel_while_the_rest_of_the_group_is_ended_is_not_lost(tmp_path):
@@ -283,7 +284,7 @@ async def test_a_cancel_while_the_rest_of_the_group_is_ended_is_not_lost(tmp_pat
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert processes("1119.1") == []
+    assert processes("1119.1", tmp_path) == []
 
 
 async def test_a_loop_that_shuts_down_takes_the_command_with_it(tmp_path):
@@ -299,7 +300,7 @@ async def test_a_loop_that_shuts_down_takes_the_command_with_it(tmp_path):
         asyncio.run(main())
 
     await asyncio.to_thread(host)
-    assert processes("1117.1") == []
+    assert processes("1117.1", tmp_path) == []
 
 
 async def test_commands_run_side_by_side(tmp_path):

@@ -66,7 +66,7 @@ async def test_without_tasks_or_the_wish_nothing_is_left(tmp_path, tasks):
         end = await runner.run(command("echo a; sleep 1119.5", tmp_path, 0.3, leaves=wish), ignore)
         assert (end.timed_out, end.task, end.output) == (True, None, "a\n")
         assert end.status is not None
-        assert not processes("1119.5")
+        assert not processes("1119.5", tmp_path)
 
 
 async def test_a_cancel_before_the_deadline_ends_the_command(tmp_path, tasks):
@@ -77,7 +77,7 @@ async def test_a_cancel_before_the_deadline_ends_the_command(tmp_path, tasks):
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert not processes("1119.75")
+    assert not processes("1119.75", tmp_path)
     assert tasks.tasks("me") == ()
 
 
@@ -130,7 +130,7 @@ async def test_a_task_that_prints_too_much_is_ended(tmp_path):
     end = await ended(tasks, task.id)
     assert (end.state, end.size) == ("failed", 5000)
     assert "printed too much" in end.why
-    assert not processes("yes\x001119.25")
+    assert not processes("yes\x001119.25", tmp_path)
     await tasks.aclose()
 
 
@@ -157,7 +157,7 @@ async def test_a_disk_that_takes_nothing_is_told_and_harms_no_command(tmp_path):
 async def test_what_a_task_leaves_running_is_ended_with_it(tmp_path, tasks):
     task = await tasks.start(command("sleep 1119.125 & echo gone", tmp_path))
     assert (await ended(tasks, task.id)).state == "completed"
-    assert not processes("1119.125")
+    assert not processes("1119.125", tmp_path)
 
 
 async def test_an_observer_that_fails_at_the_deadline_leaves_nothing(tmp_path, tasks):
@@ -168,7 +168,7 @@ async def test_an_observer_that_fails_at_the_deadline_leaves_nothing(tmp_path, t
         await ShellRunner(tasks=tasks).run(
             command("echo a; sleep 1119.0625", tmp_path, 0.3, leaves=True), fail
         )
-    assert not processes("1119.0625")
+    assert not processes("1119.0625", tmp_path)
     assert tasks.tasks("me") == ()
 
 
@@ -183,7 +183,7 @@ def test_a_loop_that_shuts_down_takes_its_tasks_along(tmp_path, passes):
     asyncio.run(host())
     # What was only killed, with nobody left to wait for it, is gone a moment later.
     deadline = time.monotonic() + 20
-    while processes("1119.03125"):
+    while processes("1119.03125", tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.005)
 
@@ -201,7 +201,7 @@ async def test_a_close_that_is_cancelled_has_ended_everything(tmp_path, passes):
     closing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await closing
-    assert not processes("1119.9")
+    assert not processes("1119.9", tmp_path)
     assert left(tmp_path) == []
 
 
