@@ -126,7 +126,7 @@ def http_failure(
         kind = "context_overflow"
     said = words.message or excerpt(body)
     who = f"the proxy for {host}" if status == 407 else host
-    message = f"{who} answered with status {status}" + (f": {said}" if said else "")
+    message = f"{who} answered with status {status}" + (f": {said}" if said else " and nothing else")
     return Failure(kind, message + _facts(words), "http", status, words, asked_wait_s)
 
 
