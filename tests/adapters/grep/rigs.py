@@ -2,10 +2,12 @@
 
 import asyncio
 import os
+import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,31 @@ def children() -> list[str]:
         if int(fields[1]) == os.getpid():
             found.append(words.replace(b"\0", b" ").decode("utf-8", "replace"))
     return found
+
+
+def open_files() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+async def cancel_at_random(
+    work: Callable[[], Coroutine[Any, Any, object]], times: int, pauses: Sequence[float]
+) -> None:
+    """Cancel *work* that often, each time after a few of *pauses* (seconds): nothing of it may be left."""
+    await work()
+    threads, handles = threading.active_count(), open_files()
+    moments = random.Random(7)
+    cancelled = 0
+    for _ in range(times):
+        task = asyncio.create_task(work())
+        for _ in range(moments.randint(0, 30)):
+            await asyncio.sleep(moments.choice(pauses))
+        task.cancel()
+        await asyncio.wait([task])
+        cancelled += task.cancelled()
+        assert children() == []
+    assert cancelled
+    await until(lambda: threading.active_count() <= threads)
+    assert open_files() <= handles
 
 
 async def until(holds: Callable[[], bool]) -> None:

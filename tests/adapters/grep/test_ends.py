@@ -2,19 +2,13 @@
 
 import asyncio
 import os
-import random
-import threading
 from pathlib import Path
 
 import pytest
 
 from norma.adapters.grep.search import GrepSearch
 from norma.ports.file_search import SearchQuery
-from tests.adapters.grep.rigs import BACKENDS, ask, backend, children, stuck, until, write
-
-
-def open_files() -> set[str]:
-    return set(os.listdir("/proc/self/fd"))
+from tests.adapters.grep.rigs import BACKENDS, ask, backend, cancel_at_random, children, stuck, until, write
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -24,21 +18,7 @@ async def test_G7_after_two_hundred_cancels_at_random_moments_nothing_is_left(
     files = {f"{number % 7}/{number}.txt": b"needle\n" * 50 + b"hay\n" * 500 for number in range(60)}
     query = SearchQuery("needle", str(write(tmp_path / "tree", files)), "content", limit=0)
     search = backend(name)
-    await ask(search, query)
-    threads, handles = threading.active_count(), open_files()
-    moments = random.Random(7)
-    cancelled = 0
-    for _ in range(200):
-        task = asyncio.create_task(ask(search, query))
-        for _ in range(moments.randint(0, 30)):
-            await asyncio.sleep(moments.choice((0, 0, 0, 0.001)))
-        task.cancel()
-        await asyncio.wait([task])
-        cancelled += task.cancelled()
-        assert children() == []
-    assert cancelled
-    await until(lambda: threading.active_count() <= threads)
-    assert open_files() <= handles
+    await cancel_at_random(lambda: ask(search, query), 200, (0, 0, 0, 0.001))
 
 
 async def test_G7_a_search_that_is_stuck_is_ended_by_cancel(tmp_path: Path) -> None:

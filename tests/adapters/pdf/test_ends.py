@@ -2,42 +2,22 @@
 
 import asyncio
 import os
-import random
 import signal
 import sys
-import threading
 
 import pytest
 
 from norma.adapters.pdf.documents import AT_ONCE, PdfDocuments
 from norma.ports.documents import NotInstalled, Unreadable
-from tests.adapters.grep.rigs import children, until
+from tests.adapters.grep.rigs import cancel_at_random, children, until
 from tests.adapters.pdf.making import document
 from tests.adapters.pdf.rigs import read, slow, worker, worker_runs
-
-
-def open_files() -> set[str]:
-    return set(os.listdir("/proc/self/fd"))
 
 
 async def test_after_many_cancels_at_random_moments_nothing_is_left() -> None:
     documents = PdfDocuments()
     data = document(*[f"page {number}" for number in range(30)]) + bytes(2 << 20)
-    await read(documents, data)
-    threads, handles = threading.active_count(), open_files()
-    moments = random.Random(7)
-    cancelled = 0
-    for _ in range(60):
-        task = asyncio.create_task(read(documents, data))
-        for _ in range(moments.randint(0, 30)):
-            await asyncio.sleep(moments.choice((0, 0, 0.001, 0.01)))
-        task.cancel()
-        await asyncio.wait([task])
-        cancelled += task.cancelled()
-        assert children() == []
-    assert cancelled
-    await until(lambda: threading.active_count() <= threads)
-    assert open_files() <= handles
+    await cancel_at_random(lambda: read(documents, data), 60, (0, 0, 0.001, 0.01))
 
 
 async def test_a_reading_that_is_stuck_ends_at_its_deadline_while_the_loop_goes_on() -> None:
